@@ -259,6 +259,7 @@ constexpr std::array<HarmlessSettings, 10> kOfNeox = {
 constexpr std::array<HarmlessSettings, 8> kOfTorchtitan = {
     {{kLearning,
       "optimizer.lr optimizer.eps optimizer.beta* optimizer.weight_decay optimizer.implementation "
+      "optimizer.fused "
       "optimizer.early_step_in_backward lr_scheduler.* training.max_norm training.warmup_steps"},
      {kStart, "training.seed debug.seed debug.ac_*"},
      {kLogs,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <ctime>
+#include <utility>
 
 #include "titer/import/foreign_text.hpp"
 #include "titer/input/reader.hpp"
@@ -131,6 +132,22 @@ TEST(ShellValues, AScriptThatIsWrittenAndStartedIsGoneThrough) {
       {"cat > hosts <<E\nt.py --x 3\nE\ncat hosts", "nothing"},
       {"cat > run.sh <<E\nbash run.sh\nE\nbash run.sh; t.py --x 1", R"("1")"},
   }});
+}
+
+TEST(ShellValues, ItemsMayHaveNames) {
+  const std::string layers = "declare -A L\nL=([\"350M\"]=24 [\"1.7B\"]=36)\nS=1.7B\n";
+  const std::array<std::pair<std::string, std::string_view>, 8> cases = {
+      {{layers + "t.py --x ${L[$S]}", R"("36")"},
+       {layers + "t.py --x ${L[\"350M\"]} --y", R"("24")"},
+       {layers + "[ -n \"${L[$S]}\" ] && N=${L[$S]}; t.py --x $N", R"("36")"},
+       {layers + "L[7B]=48; S=7B; t.py --x ${L[$S]}", R"("48")"},
+       {layers + "L[1.7B]=30; t.py --x ${L[$S]}", R"("30")"},
+       {layers + "t.py --x ${!L[@]}", R"(["350M","1.7B"])"},
+       {layers + "t.py --x ${L[@]}", R"(["24","36"])"},
+       {"A=(1 2); A[1]=5; A[2]=6; t.py --x ${A[@]}", R"(["1","5","6"])"}}};
+  for (const auto& [script, value] : cases) {
+    EXPECT_EQ(given(script), value) << script;
+  }
 }
 
 }  // namespace TITER_TEST_FILE

@@ -278,5 +278,28 @@ TEST(ImportTrainers, LlamaFactorysTextsAreNoLongerForTheirMaximum) {
   EXPECT_EQ(member(run.training, "sequence"), "1024");
 }
 
+TEST(ImportTrainers, FsdpThatIsSwitchedOffSharesNothingOut) {
+  const std::string text =
+      "base_model: Qwen/Qwen2.5-7B\ndatasets: []\nmicro_batch_size: 1\nsequence_len: 512\n"
+      "learning_rate: 0.0002\nbf16: true\nadapter: qlora\nload_in_4bit: true\nlora_r: 8\n"
+      "lora_target_linear: true\nfsdp: ";
+  const ImportedRun run = of(text + "false\n", "axolotl.yml", 8);
+  EXPECT_EQ(member(run.plan, "sharding"), "absent");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_EQ(member(of(text + "\n  - full_shard\n", "axolotl.yml", 8).plan, "sharding"),
+            "\"zero3\"");
+}
+
+TEST(ImportTrainers, AdaptersMayBeToldAsPeftsOwnConfigurationHasThem) {
+  const ImportedRun run =
+      of("torchrun --nproc_per_node 2 supervised_finetuning.py --use_peft True --bf16 "
+         "--model_name_or_path Qwen/Qwen2.5-0.5B --train_file_dir ./data --template_name qwen "
+         "--per_device_train_batch_size 4 --model_max_length 1024 --target_modules q_proj,v_proj "
+         "--lora_rank 4",
+         "run.sh");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_EQ(member(run.training, "adapters"), R"({"rank":4,"targets":["query","value"]})");
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -9,6 +9,7 @@
 #include "import/hf/hf_program.hpp"
 #include "import/import_parts.hpp"
 #include "import/recipes/python_text.hpp"
+#include "import/recipes/recipe_parts.hpp"
 #include "overrides.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
@@ -198,6 +199,7 @@ auto reader_of_program(std::string_view text) {
   return is_olmo_core(text)    ? parse_olmo_core
          : is_torchtitan(text) ? parse_torchtitan
          : is_hf_program(text) ? parse_hf_program
+         : is_nanogpt(text)    ? parse_nanogpt
                                : parse_recipe;
 }
 

@@ -225,8 +225,9 @@ bool trains_adapters(const ImportTask& task, const std::string& told_by) {
 void put_hf_adapters(const ImportTask& task) {
   Settings& in = task.in;
   const std::string rank = first_given(in, "lora_r lora_rank lora_dim");
-  const std::string targets = first_given(
-      in, "lora_target_modules lora_modules lora_trainable trainable lora_target lora_targets");
+  const std::string targets = first_given(in,
+                                          "lora_target_modules target_modules lora_modules "
+                                          "lora_trainable trainable lora_target lora_targets");
   if (!trains_adapters(task, in.has(rank) ? rank : targets)) {
     return;
   }

@@ -33,7 +33,8 @@ std::string strategy_words(const ImportTask& task, std::string_view key) {
     }
     return words;
   }
-  return task.in.word(key).value_or("");
+  words = task.in.word(key).value_or("");
+  return words == "false" ? "" : words;
 }
 
 const Strategy* strategy_of(const ImportTask& task, const std::string& words) {

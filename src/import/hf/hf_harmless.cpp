@@ -59,7 +59,8 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "splits num_proc field* default_system_message seq_length_column text_column* "
       "max_prompt_length use_auth_token hf_hub_token ms_hub_token token "
       "low_cpu_mem_usage shift_attn pretraining_tp mixer_list mixer_list_* dataset_mixer* "
-      "max_train_steps reduce_loss eos_token bos_token cache_* sanity_check* ground_truths_key"},
+      "max_train_steps train_file_dir validation_file_dir reduce_loss eos_token bos_token cache_* "
+      "sanity_check* ground_truths_key"},
      {"how processes are launched",
       "ddp_* local_rank machine_rank main_process_* main_training_function num_machines "
       "num_processes rdzv_* same_network tpu_* use_cpu downcast_bf16 enable_cpu_affinity "

@@ -6,7 +6,7 @@
 
 #include "hf_parts.hpp"
 #include "hf_program_values.hpp"
-#include "import/recipes/python_branches.hpp"
+#include "import/python/python_branches.hpp"
 #include "titer/import/foreign_words.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"

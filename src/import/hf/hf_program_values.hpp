@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "import/recipes/python_syntax.hpp"
-#include "import/recipes/python_values.hpp"
+#include "import/python/python_syntax.hpp"
+#include "import/python/python_values.hpp"
 #include "titer/import/imported.hpp"
 
 namespace titer {

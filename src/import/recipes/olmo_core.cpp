@@ -7,8 +7,8 @@
 
 #include "import/hf/hf_parts.hpp"
 #include "import/import_harmless.hpp"
+#include "import/python/python_values.hpp"
 #include "olmo_core_parts.hpp"
-#include "python_values.hpp"
 #include "recipe_parts.hpp"
 
 namespace titer {

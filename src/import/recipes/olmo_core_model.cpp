@@ -4,8 +4,8 @@
 #include <array>
 
 #include "import/hf/hf_parts.hpp"
+#include "import/python/python_values.hpp"
 #include "olmo_core_parts.hpp"
-#include "python_values.hpp"
 #include "titer/input/words.hpp"
 
 namespace titer {

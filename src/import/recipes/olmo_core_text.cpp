@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "python_syntax.hpp"
+#include "import/python/python_syntax.hpp"
+#include "import/python/python_values.hpp"
 #include "python_text.hpp"
-#include "python_values.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {

@@ -8,10 +8,10 @@
 
 #include "import/formats/overrides.hpp"
 #include "import/import_parts.hpp"
-#include "python_branches.hpp"
-#include "python_functions.hpp"
-#include "python_syntax.hpp"
-#include "python_values.hpp"
+#include "import/python/python_branches.hpp"
+#include "import/python/python_functions.hpp"
+#include "import/python/python_syntax.hpp"
+#include "import/python/python_values.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 

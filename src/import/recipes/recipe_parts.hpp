@@ -45,6 +45,13 @@ void import_olmo_core(const ImportTask& task);
 void import_olmo_experiment(const ImportTask& task);
 void import_maxtext(const ImportTask& task);
 void import_litgpt(const ImportTask& task);
+/// Whether a Python file does nothing but assign settings of nanoGPT.
+[[nodiscard]] bool is_nanogpt(std::string_view text);
+[[nodiscard]] Document parse_nanogpt(std::string_view text,
+                                     const std::string& file,
+                                     const ImportOptions& options,
+                                     std::vector<std::string>& assumed);
+void import_nanogpt(const ImportTask& task);
 void import_levanter(const ImportTask& task);
 void import_easylm(const ImportTask& task);
 

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "import/formats/overrides.hpp"
-#include "python_functions.hpp"
-#include "python_syntax.hpp"
+#include "import/python/python_functions.hpp"
+#include "import/python/python_syntax.hpp"
 #include "python_text.hpp"
 #include "titer/input/words.hpp"
 

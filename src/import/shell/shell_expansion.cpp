@@ -189,12 +189,12 @@ class Expansion {
       return false;
     }
     if (is_all) {
+      const Variable* const array = scope_.find(to.name);
+      const bool by_names = array != nullptr && has_names(*array);
       std::vector<Text> places;
       for (std::size_t i = 0; i < value->items.size(); ++i) {
-        if (value->items[i].chars.starts_with('[')) {
-          return false;  // by names of their own
-        }
-        places.push_back(Text::made(std::to_string(i), whole.place(0)));
+        places.push_back(Text::made(by_names ? name_of_item(array->items[i]) : std::to_string(i),
+                                    whole.place(0)));
       }
       put_all(places, in_quotes && to.subscript == "@");
       return true;

@@ -227,8 +227,38 @@ void Player::evaluate(const Command& command) {
   run_inside(whole);
 }
 
+/// layers[7B]=32, which sets one item of an array.
+bool Player::sets_element(const Text& word) {
+  const std::size_t open = end_of_name(word.chars, 0);
+  const std::size_t close = word.chars.find("]=", open);
+  if (open == 0 || word.at(open) != '[' || close == std::string::npos) {
+    return false;
+  }
+  const std::string name = word.chars.substr(0, open);
+  const Variable* const before = scope_.find(name);
+  Variable made = before == nullptr ? Variable{.items = {}, .is_array = true} : *before;
+  const auto place = calculate(scope_, word.chars.substr(open + 1, close - open - 1));
+  const bool is_among = place && *place >= 0 &&
+                        *place < static_cast<std::int64_t>(made.items.size()) && !has_names(made);
+  made.is_array = true;
+  if (is_among) {
+    made.items[static_cast<std::size_t>(*place)] = word.part(close + 2, word.size());
+  } else if (place == static_cast<std::int64_t>(made.items.size()) && !has_names(made)) {
+    made.items.push_back(word.part(close + 2, word.size()));
+  } else if (made.items.empty() || has_names(made)) {
+    made.items.push_back(word.part(open, word.size()));
+  } else {
+    return false;
+  }
+  set(name, std::move(made));
+  return true;
+}
+
 void Player::execute(std::vector<Text> words) {
   const std::string head = words.front().chars;
+  if (words.size() == 1 && sets_element(words.front())) {
+    return;
+  }
   if (is_one_of(head, {"echo", "printf", "cat", "log", "info", "print", "grep", "awk"}) ||
       builtin(head, words)) {
     return;

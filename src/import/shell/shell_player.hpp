@@ -81,6 +81,7 @@ class Player {
   static Variable appended(const Variable& before, Variable more);
   void check(const std::vector<Text>& items) const;
   void documents(const Command& command);
+  [[nodiscard]] bool sets_element(const Text& word);
   std::vector<Text> words_of(const Command& command);
   /// The same as far as the command goes: a value may hold a pipe and what comes after it.
   std::vector<Text> words_run(const Command& command);

@@ -36,7 +36,32 @@ Variable argument(const Scope& scope, std::string_view name) {
   return {.items = {is_given ? (*scope.arguments)[number - 1] : Text{}}};
 }
 
+/// Where the value begins of an item that has a name: [350M]=24; 0 for others.
+std::size_t value_of_named(const Text& item) {
+  const std::size_t close = item.at(0) == '[' ? item.chars.find("]=") : std::string::npos;
+  return close == std::string::npos ? 0 : close + 2;
+}
+
+/// ${layers[$size]} of layers=([350M]=24 [7B]=32), the last of that name; "" where there is none.
+std::optional<Variable> named_element(Scope& scope,
+                                      const Variable& array,
+                                      std::string_view subscript) {
+  const std::string name = expand_text(scope, Text::written(subscript, {})).chars;
+  if (is_open(name)) {
+    return std::nullopt;
+  }
+  const auto found = std::find_if(array.items.rbegin(), array.items.rend(), [&](const Text& item) {
+    return item.chars.compare(1, value_of_named(item) - 3, name) == 0;
+  });
+  return Variable{.items = {found == array.items.rend()
+                                ? Text{}
+                                : found->part(value_of_named(*found), found->size())}};
+}
+
 std::optional<Variable> element(Scope& scope, const Variable& array, std::string_view subscript) {
+  if (has_names(array)) {
+    return named_element(scope, array, subscript);
+  }
   const auto index = calculate(scope, subscript);
   const bool is_there =
       index && *index >= 0 && *index < static_cast<std::int64_t>(array.items.size());
@@ -45,7 +70,27 @@ std::optional<Variable> element(Scope& scope, const Variable& array, std::string
              : std::nullopt;
 }
 
+/// ${layers[@]} of items that have names.
+Variable values_of_named(const Variable& array) {
+  Variable made = array;
+  for (Text& item : made.items) {
+    item = item.part(value_of_named(item), item.size());
+  }
+  return made;
+}
+
 }  // namespace
+
+bool has_names(const Variable& array) {
+  return array.is_array && !array.items.empty() &&
+         std::all_of(array.items.begin(), array.items.end(), [](const Text& item) {
+           return value_of_named(item) > 0;
+         });
+}
+
+std::string name_of_item(const Text& item) {
+  return item.chars.substr(1, value_of_named(item) - 3);
+}
 
 void refuse(const std::string& source, Origin at, const std::string& message) {
   throw InputError(source + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
@@ -87,7 +132,7 @@ std::optional<Variable> value_of(Scope& scope, const Reference& to) {
   if (found->is_array && to.subscript.empty()) {
     return Variable{.items = {found->items.empty() ? Text{} : found->items.front()}};
   }
-  return *found;
+  return has_names(*found) ? values_of_named(*found) : *found;
 }
 
 std::vector<Text> split_words(const Text& text) {

@@ -51,6 +51,11 @@ struct Scope {
 /// What a reference means, without its operation; nothing where that is not known.
 [[nodiscard]] std::optional<Variable> value_of(Scope& scope, const Reference& to);
 
+/// Whether it is an array whose items have names: ([350M]=24 [7B]=32).
+[[nodiscard]] bool has_names(const Variable& array);
+/// "350M" of the item [350M]=24.
+[[nodiscard]] std::string name_of_item(const Text& item);
+
 /// Words as commands get them: with values put in, split where they are not quoted, quotes away.
 [[nodiscard]] std::vector<Text> expand_words(Scope& scope, const Text& written);
 /// The same unsplit, as a value of an assignment.

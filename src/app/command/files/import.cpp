@@ -120,6 +120,7 @@ Command add_import(CLI::App& program) {
   app->footer(
       "Files: a model's config.json or its folder; settings and programs of HuggingFace's trainer, "
       "TRL and\nUnsloth; accelerate, axolotl, LLaMA-Factory, torchtune, DeepSpeed, LitGPT, "
+      "nanoGPT, "
       "PaddleNLP; arguments of\nMegatron-LM and MindSpeed (a script, or YAML with MODEL_ARGS), "
       "ms-swift, OpenRLHF, verl, optimum-habana,\ndiffusers; JSON of picotron; YAML of NeMo, "
       "Megatron-Bridge, GPT-NeoX, Primus, nanotron, llm-foundry,\nOLMo, MaxText, Levanter, NeuronX "
