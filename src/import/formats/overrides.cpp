@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 
+#include "import/hf/hf_parts.hpp"
 #include "import/import_parts.hpp"
 #include "import/recipes/recipe_parts.hpp"
 #include "titer/input/reader.hpp"

@@ -11,7 +11,7 @@ void suppose_block(const ImportTask& task) {
   constexpr std::int64_t usual = 1024;
   const std::vector<std::string>& scripts = task.arguments.scripts;
   const bool is_clm = std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
-    const std::string_view file = file_of(name);
+    const std::string_view file = std::string_view(name).substr(name.rfind('/') + 1);
     return file == "run_clm.py" || file == "run_clm_no_trainer.py";
   });
   if (!is_clm || task.in.has(key) || task.into.training.find("sequence") != nullptr) {

@@ -73,15 +73,8 @@ class MaxTextModel {
     }
     Value config = Value::make_object();
     config.add("model_type", Value(block == nullptr ? "llama" : block->type));
-    std::string taken;
     const bool is_old = in_.has("base_num_heads");
-    for (const BaseWidth& width : is_old ? kOldBase : kBase) {
-      const auto value = in_.integer(width.key, 1, 1'000'000'000);
-      config.add(std::string(width.theirs), Value(value.value_or(width.value)));
-      if (!value) {
-        taken.append(taken.empty() ? "" : ", ").append(width.key);
-      }
-    }
+    const std::string taken = put_widths(is_old, config);
     config.add("max_position_embeddings", Value(kMostSequence));
     config.add("tie_word_embeddings", Value(in_.flag("logits_via_embedding").value_or(is_old)));
     if (block != nullptr) {
@@ -98,6 +91,19 @@ class MaxTextModel {
   }
 
  private:
+  /// Names of those that the file leaves out.
+  std::string put_widths(bool is_old, Value& config) {
+    std::string taken;
+    for (const BaseWidth& width : is_old ? kOldBase : kBase) {
+      const auto value = in_.integer(width.key, 1, 1'000'000'000);
+      config.add(std::string(width.theirs), Value(value.value_or(width.value)));
+      if (!value) {
+        taken.append(taken.empty() ? "" : ", ").append(width.key);
+      }
+    }
+    return taken;
+  }
+
   const ExpertBlock* expert_block() {
     const std::string name = in_.word("decoder_block").value_or("");
     const auto* const found =

@@ -72,7 +72,7 @@ std::optional<SourcedFile> SourcedFiles::find(std::string_view called) {
     if (is_file(there) && there != given_.front()) {
       return SourcedFile{.name = there.string(), .text = read_small_text(there)};
     }
-    const auto around = is_whole ? find_around(folder, path) : std::nullopt;
+    auto around = is_whole ? find_around(folder, path) : std::nullopt;
     if (around) {
       return around;
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "python_syntax.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {

@@ -149,6 +149,19 @@ class Recipes {
     return std::find(others.begin(), others.end(), name) != others.end();
   }
 
+  /// Of a whole recipe what is changed afterwards counts, not what its name stood for when it is
+  /// returned.
+  void keep_value(const std::string& name, Value value) {
+    if (!put_returned(value)) {
+      constants_[name] = std::move(value);
+      return;
+    }
+    for (const auto& [key, part] : value.members) {
+      constants_[std::string(name).append(".").append(key)] = part;
+    }
+    constants_.erase(name);
+  }
+
   /// NAME = 8192, and recipe = llm.llama3_8b.pretrain_recipe(num_nodes=2, …).
   void add_name(const AssignedName& found, const Statement& statement, Recipe& recipe) {
     const std::size_t open = end_of_path(found.value, 0);
@@ -160,16 +173,7 @@ class Recipes {
       return;
     }
     if (!is_recipe) {
-      Value value = functions_.value_of(constants_, found.value, statement.at);
-      if (put_returned(value)) {
-        // What is changed afterwards counts, not what the name stood for when it is returned.
-        for (const auto& [key, part] : value.members) {
-          constants_[found.path + "." + key] = part;
-        }
-        constants_.erase(found.path);
-      } else {
-        constants_[found.path] = std::move(value);
-      }
+      keep_value(found.path, functions_.value_of(constants_, found.value, statement.at));
       return;
     }
     if (auto made = functions_.returned(constants_, found.value, statement.at)) {
