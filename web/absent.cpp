@@ -32,9 +32,7 @@ Expression::Expression(std::string /*text*/,
                        std::string where) {
   refuse(where, "expression");
 }
-Expression::Expression(const Expression& /*other*/) { refuse("", "expression"); }
 Expression::Expression(Expression&&) noexcept = default;
-Expression& Expression::operator=(const Expression& /*other*/) { refuse("", "expression"); }
 Expression& Expression::operator=(Expression&&) noexcept = default;
 Expression::~Expression() = default;
 double Expression::evaluate(std::span<const double> /*values*/) { refuse("", "expression"); }

@@ -1,6 +1,8 @@
 // The collectives of an exported step, and what follows its passes.
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "export_writer.hpp"
 #include "titer/collectives/choice.hpp"
@@ -105,20 +107,23 @@ Frontier ExportedStep::Writer::add_synchronisation(GraphNode node,
   Ticks left = ticks.all - std::min(ticks.all, ticks.experts);  // of all but experts
   Ticks left_of_experts = ticks.all - left;
   const std::string_view what = node.what;
-  for (const Move& move : clock_.moves()) {
-    if (move.when != when) {
-      continue;
-    }
+  // The closed form rounds what comes before the sums of equal shards with them.
+  const bool ends_sums = !scenario_.plan.shard || ticks.all == 0;
+  std::vector<Move> due;
+  std::copy_if(clock_.moves().begin(),
+               clock_.moves().end(),
+               std::back_inserter(due),
+               [when](const Move& move) { return move.when == when; });
+  for (const Move& move : due) {
     if (move.among == MoveAmong::servers) {
       after = add_served(move, parameters, after);
       continue;
     }
     const bool copies = move.among == MoveAmong::copies;
-    // The closed form rounds what comes before the sums of equal shards with them.
-    const bool is_last = copies || !scenario_.plan.shard || ticks.all == 0;
+    node.what = copies ? move.text->what : what;
+    const bool is_last = copies || ends_sums;
     for (const MovePart& part : parts_of(move, parameters, places_)) {
       Ticks& rest = part.experts ? left_of_experts : left;
-      node.what = copies ? move.text->what : what;
       node.collective = move.collective;
       node.bytes = part.size;
       node.duration = is_last ? rest : std::min(rest, to_ticks(time_of(move, part)));

@@ -10,6 +10,7 @@ namespace titer {
 
 std::vector<int> ExportedStep::nodes() const {
   std::vector<int> nodes;
+  nodes.reserve(static_cast<std::size_t>(devices()) + static_cast<std::size_t>(servers()));
   for (int rank = 0; rank < devices(); ++rank) {
     nodes.push_back(rank / scenario_.cluster.devices_per_node);
   }

@@ -8,6 +8,13 @@
 #include "export_writer.hpp"
 
 namespace titer {
+namespace {
+
+std::string_view what_of(const Move& move, const MovePart& part) {
+  return part.experts ? move.text->of_experts : move.text->what;
+}
+
+}  // namespace
 
 void ExportedStep::Writer::list_moves() {
   for (const BlockMoves& block : block_moves(scenario_, costs_, clock_)) {
@@ -31,7 +38,7 @@ void ExportedStep::Writer::list_moves() {
                          .node = {.kind = NodeKind::collective,
                                   .part = TaskPart::data_comm,
                                   .collective = move.collective,
-                                  .what = part.experts ? move.text->of_experts : move.text->what,
+                                  .what = what_of(move, part),
                                   .duration = to_ticks(time_of(move, part)),
                                   .bytes = part.size}});
       }

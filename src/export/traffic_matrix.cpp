@@ -138,13 +138,7 @@ class StepTraffic::Filler {
   TrafficMatrix run() {
     check_draws();
     for (const RankGroup& group : step_.groups()) {  // experts' before those of parts of experts
-      for (std::size_t member = 0; member < group.ranks.size(); ++member) {
-        for (const auto& [to, bytes] : sends_at(group.ranks[member]).to_groups) {
-          if (to.role == group.role && wanted(to.kind)) {
-            add_member(group, member, to, bytes);
-          }
-        }
-      }
+      add_members(group);
       if (group.role == GroupRole::expert) {
         finish_experts(group);
       }
@@ -159,6 +153,15 @@ class StepTraffic::Filler {
   }
 
  private:
+  void add_members(const RankGroup& group) {
+    for (std::size_t member = 0; member < group.ranks.size(); ++member) {
+      for (const auto& [to, bytes] : sends_at(group.ranks[member]).to_groups) {
+        if (to.role == group.role && wanted(to.kind)) {
+          add_member(group, member, to, bytes);
+        }
+      }
+    }
+  }
   [[nodiscard]] const RankSends& sends_at(int rank) const {
     return sends_[traffic_.like_rank(rank)];
   }

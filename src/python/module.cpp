@@ -111,7 +111,7 @@ py::object capacity(
   return answered_by(request, request.question, jobs, progress);
 }
 
-py::object compare(py::handle table,
+py::object compare(py::handle table,  // NOLINT(*-function-size): an argument each of the call
                    py::handle set,
                    py::handle search,
                    py::handle best_of,

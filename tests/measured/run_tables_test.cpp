@@ -49,7 +49,6 @@ TEST(RunTables, SkipFewRowsAndForFewReasons) {
   EXPECT_EQ(reasons,
             (std::map<std::string, int>{{"not stated", 67 + 12},
                                         {"not modelled", 7 + 6},
-                                        {"training.precision", 5},
                                         {"no slice of", 1},
                                         {"another accumulation", 2},
                                         {"plan.expert", 1}}));

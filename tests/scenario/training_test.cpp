@@ -174,11 +174,12 @@ TEST(NarrowCopies, AreRefusedWhereProductsAreWide) {
   Scenario scenario = scenario_of();
   scenario.training.narrow_weights = NarrowWeights::instead;
   scenario.training.narrow_scaling = NarrowScaling::block;
-  EXPECT_EQ(texts(scenario),
-            (Lines{"training.narrow_weights: instead: expected the precision fp8 or fp4, in which "
-                   "weights may be held",
-                   "training.narrow_scaling: block: expected the precision fp8: only its products "
-                   "scale their numbers"}));
+  EXPECT_EQ(
+      texts(scenario),
+      (Lines{"training.narrow_weights: instead: expected the precision fp8, fp4 or int8, in which "
+             "weights may be held",
+             "training.narrow_scaling: block: expected the precision fp8: only its products "
+             "scale their numbers"}));
   scenario.training.precision = DataType::fp8;
   EXPECT_EQ(texts(scenario), Lines());
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "titer/input/assignment.hpp"
+#include "titer/input/input_error.hpp"  // which questions throw
 #include "titer/view/view.hpp"
 
 namespace titer {

@@ -24,7 +24,7 @@ class World;
 
 /// The loads of the transfers of programs.
 struct LinkLoads {
-  Loads loads;
+  Loads loads{};
   std::vector<TakenAlgorithm> algorithms;  // that the closed form would not take
   // Where devices are simulated one by one: of each what its instructions' numbers are.
   std::size_t uses = 0;

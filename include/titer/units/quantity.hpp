@@ -3,6 +3,8 @@
 // second, or adding a latency to a bandwidth, does not compile. Inside, everything is SI:
 // seconds, bytes, floating-point operations, joules.
 
+#include <compare>
+
 namespace titer {
 
 /// A value of dimension time^T * data^D * work^W * energy^E, as large and as fast as a double.

@@ -200,12 +200,18 @@ Value pattern_schema(const Field<T>& /*own*/) {
     add_keys(kind_fields(), run);
     return run;
   };
-  Value run = runs();
-  const auto add = [&](std::string_view key, std::string_view about, Value written) {
-    schema::add_key(run, {.key = key, .about = about, .written = std::move(written)});
+  // A run, or what repeats runs; those of the innermost may be either, too.
+  const auto repeated = [](Value run, Value of) {
+    const auto add = [&](std::string_view key, std::string_view about, Value written) {
+      schema::add_key(run, {.key = key, .about = about, .written = std::move(written)});
+    };
+    add("repeat",
+        "how often what `of` lists comes, in place of all else",
+        schema::integer({1, kMostLayers}));
+    add("of", "runs of layers that are repeated, or repeat others", schema::list_of(std::move(of)));
+    return run;
   };
-  add("repeat", "how often what `of` lists comes, in place of all else", schema::integer({1, 1e5}));
-  add("of", "runs of layers that are repeated", schema::list_of(runs()));
+  Value run = repeated(runs(), repeated(runs(), Value::make_object().add("type", Value("object"))));
   return schema::list_of(std::move(run));
 }
 

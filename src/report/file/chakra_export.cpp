@@ -218,46 +218,67 @@ class TraceNodes {
   std::map<int, int> received_;
 };
 
-void write_trace(const ExportedStep& step,
-                 int rank,
-                 google::protobuf::io::CodedOutputStream& stream) {
-  const auto write = [&](const google::protobuf::MessageLite& message) {
-    ensure(google::protobuf::util::SerializeDelimitedToCodedStream(message, &stream),
-           "text takes any number of bytes");
-  };
-  chakra::Metadata metadata;
-  metadata.set_version(std::string(kVersion));
-  write(metadata);
-  const RankGraph graph = step.graph(rank);
-  TraceNodes nodes(step, rank);
-  Microseconds microseconds;
-  std::vector<std::vector<std::uint64_t>> ends(graph.size());  // of what each node has become
-  std::uint64_t written = 0;
-  chakra::Node node;
-  for (RankGraph::Id id = 0; id < graph.size(); ++id) {
-    std::vector<std::uint64_t> entry;
-    for (const RankGraph::Id before : graph.after(id)) {
-      entry.insert(entry.end(), ends[before].begin(), ends[before].end());
-    }
-    for (const TraceNode& part : nodes.of(graph.node(id))) {
-      node.Clear();
-      node.set_id(written);
-      node.set_name(part.from.name());
-      node.set_type(type_of(part.from.kind));
-      const bool follows = !ends[id].empty() && in_turn(graph.node(id));
-      for (const std::uint64_t before : follows ? ends[id] : entry) {
-        node.add_data_deps(before);
+/// Writes a rank's graph to a stream, node by node.
+class TraceWriter {
+ public:
+  TraceWriter(const ExportedStep& step, int rank, google::protobuf::io::CodedOutputStream& stream)
+      : step_(step),
+        rank_(rank),
+        stream_(stream),
+        graph_(step.graph(rank)),
+        nodes_(step, rank),
+        ends_(graph_.size()) {}
+
+  void write() {
+    chakra::Metadata metadata;
+    metadata.set_version(std::string(kVersion));
+    write(metadata);
+    for (RankGraph::Id id = 0; id < graph_.size(); ++id) {
+      std::vector<std::uint64_t> entry;
+      for (const RankGraph::Id before : graph_.after(id)) {
+        entry.insert(entry.end(), ends_[before].begin(), ends_[before].end());
       }
-      node.set_duration_micros(microseconds.of(part.from));
-      add_attributes(step, rank, part, node);
-      write(node);
-      if (follows) {
-        ends[id].clear();
+      for (const TraceNode& part : nodes_.of(graph_.node(id))) {
+        write(part, id, entry);
       }
-      ends[id].push_back(written++);
     }
   }
-}
+
+ private:
+  /// A part of a node, which begins after those or, in turn, after the part before.
+  void write(const TraceNode& part, RankGraph::Id id, const std::vector<std::uint64_t>& entry) {
+    std::vector<std::uint64_t>& ends = ends_[id];
+    const bool follows = !ends.empty() && in_turn(graph_.node(id));
+    node_.Clear();
+    node_.set_id(written_);
+    node_.set_name(part.from.name());
+    node_.set_type(type_of(part.from.kind));
+    for (const std::uint64_t before : follows ? ends : entry) {
+      node_.add_data_deps(before);
+    }
+    node_.set_duration_micros(microseconds_.of(part.from));
+    add_attributes(step_, rank_, part, node_);
+    write(node_);
+    if (follows) {
+      ends.clear();
+    }
+    ends.push_back(written_++);
+  }
+  void write(const google::protobuf::MessageLite& message) {
+    ensure(google::protobuf::util::SerializeDelimitedToCodedStream(message, &stream_),
+           "text takes any number of bytes");
+  }
+
+  const ExportedStep& step_;
+  int rank_;
+  google::protobuf::io::CodedOutputStream& stream_;
+  const RankGraph graph_;
+  TraceNodes nodes_;
+  Microseconds microseconds_;
+  std::vector<std::vector<std::uint64_t>> ends_;  // of what each node of the graph has become
+  std::uint64_t written_ = 0;
+  chakra::Node node_;
+};
 
 }  // namespace
 
@@ -266,7 +287,7 @@ std::string chakra_trace(const ExportedStep& step, int rank) {
   {
     google::protobuf::io::StringOutputStream to_text(&text);
     google::protobuf::io::CodedOutputStream stream(&to_text);  // done when it is gone
-    write_trace(step, rank, stream);
+    TraceWriter(step, rank, stream).write();
   }
   return text;
 }

@@ -218,7 +218,7 @@ class GoalRank {
     return last.front();
   }
   /// As many as the formula's, where these are few.
-  int chain_blocks(const GraphNode& node, const RankGroup& group) const {
+  [[nodiscard]] int chain_blocks(const GraphNode& node, const RankGroup& group) const {
     constexpr int most = 16;
     const GroupWays& ways = step_.ways(group);
     const Bytes size = node.bytes / ways.group.ranks();

@@ -173,8 +173,7 @@ Value traffic_matrix_json(const TrafficMatrixView& view) {
 }
 
 Figures matrix_headline(const TrafficMatrixView& view) {
-  const TrafficStatistics statistics =
-      traffic_statistics(view.matrix, view.possible, view.devices_per_node);
+  const TrafficStatistics statistics = traffic_statistics(view.matrix, view.possible, view.nodes);
   return {{"", statistics.total, "bytes of an iteration"},
           {"", Datum(statistics.share_within_nodes(), kPercent), "of them within nodes"},
           {"", statistics.largest, "the most from one device to another"}};
