@@ -1,7 +1,10 @@
 #include "report_file.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 
 #include "terminal.hpp"
 #include "titer/ask/version.hpp"
@@ -18,6 +21,18 @@ constexpr std::size_t kFewestColumns = 40;
 std::size_t width_of_charts() {
   const std::size_t width = terminal_style().width;
   return width == 0 ? kChartColumns : std::clamp(width, kFewestColumns, kChartColumns);
+}
+
+/// A file whose name tells of what it does not hold is opened by the wrong program.
+void check_ending(std::string_view option, const std::string& path, std::string_view ending) {
+  const std::string written = std::filesystem::path(path).extension().string();
+  if (!written.empty() && written != ending) {
+    throw InputError(
+        fmt::format("{}: {}: expected a name that ends in {}, as what is written is that",
+                    option,
+                    path,
+                    ending));
+  }
 }
 
 }  // namespace
@@ -47,6 +62,8 @@ void ReportFile::open() {
   if (!path_.empty() && path_ == plot_path_) {
     throw InputError(path_ + ": expected a file of its own for each output");
   }
+  check_ending("--plot", plot_path_, ".svg");
+  check_ending("--report", path_, ".html");
   if (!plot_path_.empty()) {
     plot_file_ = std::make_unique<OutputFile>(plot_path_);
   }
