@@ -57,15 +57,24 @@ Figures network_comparison_headline(const std::vector<NetworkStep>& steps) {
       answered.push_back(&one);
     }
   }
-  const auto [fastest, slowest] = std::ranges::minmax_element(
-      answered, {}, [](const NetworkStep* one) { return one->step->iteration_time; });
+  if (answered.empty()) {
+    return {};
+  }
+  const auto [fastest, slowest] = std::minmax_element(
+      answered.begin(), answered.end(), [](const NetworkStep* one, const NetworkStep* other) {
+        return one->step->iteration_time < other->step->iteration_time;
+      });
   const auto words = [](const NetworkStep& one) {
     return fmt::format("{} ({})", format(one.step->iteration_time), network_name(one));
   };
   Figures figures = {{"", words(**fastest), "the fastest"}, {"", words(**slowest), "the slowest"}};
-  const auto cheapest = std::ranges::min_element(answered, {}, [](const NetworkStep* one) {
+  const auto price = [](const NetworkStep* one) {
     return one->purchase ? one->purchase->dollars_per_port() : 0;
-  });
+  };
+  const auto cheapest = std::min_element(
+      answered.begin(), answered.end(), [&](const NetworkStep* one, const NetworkStep* other) {
+        return price(one) < price(other);
+      });
   if ((*cheapest)->purchase) {
     figures.push_back({"",
                        fmt::format("{:.0f} dollars a port ({})",
