@@ -1,8 +1,6 @@
 // The collectives of an exported step, and what follows its passes.
 
 #include <algorithm>
-#include <iterator>
-#include <vector>
 
 #include "export_writer.hpp"
 #include "titer/collectives/choice.hpp"
@@ -99,37 +97,44 @@ Frontier ExportedStep::Writer::add_sum(const GraphNode& node, GroupRole role, Fr
   return {*id};
 }
 
+Frontier ExportedStep::Writer::add_sums(GraphNode node,
+                                        const Move& move,
+                                        const DeviceParameters& parameters,
+                                        SyncLeft& left,
+                                        Frontier after) {
+  for (const MovePart& part : parts_of(move, parameters, places_)) {
+    Ticks& rest = part.experts ? left.experts : left.others;
+    node.collective = move.collective;
+    node.bytes = part.size;
+    node.duration = left.is_all ? rest : std::min(rest, to_ticks(time_of(move, part)));
+    rest -= node.duration;
+    after = add_sum(node, step_.role_of(plan_group(scenario_, move, part)), after);
+  }
+  return after;
+}
+
 Frontier ExportedStep::Writer::add_synchronisation(GraphNode node,
                                                    MoveTime when,
                                                    const DeviceParameters& parameters,
                                                    const SyncTicks& ticks,
                                                    Frontier after) {
-  Ticks left = ticks.all - std::min(ticks.all, ticks.experts);  // of all but experts
-  Ticks left_of_experts = ticks.all - left;
-  const std::string_view what = node.what;
+  const Ticks of_experts = std::min(ticks.all, ticks.experts);
+  SyncLeft left = {.others = ticks.all - of_experts, .experts = of_experts};
   // The closed form rounds what comes before the sums of equal shards with them.
   const bool ends_sums = !scenario_.plan.shard || ticks.all == 0;
-  std::vector<Move> due;
-  std::copy_if(clock_.moves().begin(),
-               clock_.moves().end(),
-               std::back_inserter(due),
-               [when](const Move& move) { return move.when == when; });
-  for (const Move& move : due) {
+  const std::string_view what = node.what;
+  for (const Move& move : clock_.moves()) {
+    if (move.when != when) {
+      continue;
+    }
     if (move.among == MoveAmong::servers) {
       after = add_served(move, parameters, after);
       continue;
     }
     const bool copies = move.among == MoveAmong::copies;
     node.what = copies ? move.text->what : what;
-    const bool is_last = copies || ends_sums;
-    for (const MovePart& part : parts_of(move, parameters, places_)) {
-      Ticks& rest = part.experts ? left_of_experts : left;
-      node.collective = move.collective;
-      node.bytes = part.size;
-      node.duration = is_last ? rest : std::min(rest, to_ticks(time_of(move, part)));
-      rest -= node.duration;
-      after = add_sum(node, step_.role_of(plan_group(scenario_, move, part)), after);
-    }
+    left.is_all = copies || ends_sums;
+    after = add_sums(node, move, parameters, left, after);
   }
   return after;
 }

@@ -155,6 +155,17 @@ class ExportedStep::Writer {
                                const DeviceParameters& parameters,
                                const SyncTicks& ticks,
                                Frontier after);
+  /// Those of one move. `left`: what its parts still take, all of it where no move follows.
+  struct SyncLeft {
+    Ticks others = 0;
+    Ticks experts = 0;
+    bool is_all = false;
+  };
+  Frontier add_sums(GraphNode node,
+                    const Move& move,
+                    const DeviceParameters& parameters,
+                    SyncLeft& left,
+                    Frontier after);
   /// A collective of gradients or parameters; shards are summed one after the other.
   Frontier add_sum(const GraphNode& node, GroupRole role, Frontier after);
   Frontier add_served(const Move& move, const DeviceParameters& parameters, Frontier after);

@@ -20,6 +20,14 @@ ImportedRun named(std::string_view name) {
       "sft.yaml");
 }
 
+ImportedRun trained(const std::string& name) {
+  return import_text(
+      "torchrun --nproc_per_node 8 train.py --bf16 True "
+      "--per_device_train_batch_size 1 --model_name_or_path " +
+          name,
+      "run.sh");
+}
+
 TEST(HubModels, HaveAsManyParametersAsPublished) {
   struct Case {
     std::string name;
@@ -43,11 +51,7 @@ TEST(HubModels, HaveAsManyParametersAsPublished) {
                                        {"openlm-research/open_llama_3b_v2", 3'426'473'600},
                                        {"openlm-research/open_llama_13b", 13'015'864'320}}};
   for (const Case& one : cases) {
-    const ImportedRun run = import_text(
-        "torchrun --nproc_per_node 8 train.py --bf16 True "
-        "--per_device_train_batch_size 1 --model_name_or_path " +
-            one.name,
-        "run.sh");
+    const ImportedRun run = trained(one.name);
     EXPECT_EQ(parameters(*run.model), one.parameters) << one.name;
     const bool sees = one.name.starts_with("google/gemma") && one.name != "google/gemma-3-1b-it";
     EXPECT_EQ(any_has(run.assumed, "the language model alone is taken"), sees) << one.name;
@@ -88,11 +92,7 @@ TEST(HubModels, OfFurtherFamiliesHaveAsManyParametersAsPublished) {
                                        {"distilgpt2", 81'912'576},
                                        {"berkeley-nest/Starling-LM-7B-alpha", 7'241'732'096}}};
   for (const Case& one : cases) {
-    const ImportedRun run = import_text(
-        "torchrun --nproc_per_node 8 train.py --bf16 True "
-        "--per_device_train_batch_size 1 --model_name_or_path " +
-            one.name,
-        "run.sh");
+    const ImportedRun run = trained(one.name);
     EXPECT_EQ(parameters(*run.model), one.parameters) << one.name;
   }
 }

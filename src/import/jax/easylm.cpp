@@ -7,33 +7,25 @@
 #include <string>
 
 #include "import/hf/hf_parts.hpp"
+#include "import/hf/hub_models.hpp"
 #include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
 namespace {
 
+/// By their names without "llama_".
 /// [EasyLM/models/llama/llama_model.py, LLAMA_STANDARD_CONFIGS and get_standard_llama_config]
-struct EasyModel {
-  std::string_view name;  // without "llama_"
-  std::int64_t layers;
-  std::int64_t hidden;
-  std::int64_t ffn;
-  std::int64_t heads;
-  std::int64_t kv_heads;
-  std::int64_t vocabulary;
-  std::int64_t longest;
-};
-constexpr std::array<EasyModel, 9> kEasyModels = {
-    {{"1b", 22, 2048, 5504, 16, 16, 32000, 2048},
-     {"3b", 26, 3200, 8640, 32, 32, 32000, 2048},
-     {"7b", 32, 4096, 11008, 32, 32, 32000, 2048},
-     {"13b", 40, 5120, 13824, 40, 40, 32000, 2048},
-     {"30b", 60, 6656, 17920, 52, 52, 32000, 2048},
-     {"65b", 80, 8192, 22016, 64, 64, 32000, 2048},
-     {"debug", 2, 128, 256, 4, 4, 32000, 2048},
-     {"llama3_8b", 32, 4096, 14336, 32, 8, 128256, 8192},
-     {"llama3_70b", 80, 8192, 28672, 64, 8, 128256, 8192}}};
+constexpr std::array<HubShape, 9> kEasyModels = {
+    {{"1b", "llama", 22, 2048, 5504, 16, 16, 32000, 2048},
+     {"3b", "llama", 26, 3200, 8640, 32, 32, 32000, 2048},
+     {"7b", "llama", 32, 4096, 11008, 32, 32, 32000, 2048},
+     {"13b", "llama", 40, 5120, 13824, 40, 40, 32000, 2048},
+     {"30b", "llama", 60, 6656, 17920, 52, 52, 32000, 2048},
+     {"65b", "llama", 80, 8192, 22016, 64, 64, 32000, 2048},
+     {"debug", "llama", 2, 128, 256, 4, 4, 32000, 2048},
+     {"llama3_8b", "llama", 32, 4096, 14336, 32, 8, 128256, 8192},
+     {"llama3_70b", "llama", 80, 8192, 28672, 64, 8, 128256, 8192}}};
 
 constexpr std::array<HarmlessSettings, 2> kOfEasyLm = {
     {{"learning rate and the optimizer's numbers", "optimizer.*"},
@@ -63,13 +55,13 @@ class EasyLm {
 
  private:
   /// A file of widths is asked for; a name is one of the program's own.
-  [[nodiscard]] const EasyModel* named_model() {
+  [[nodiscard]] const HubShape* named_model() {
     const std::string_view key =
         in_.has("load_llama_config") ? "load_llama_config" : "llama.base_model";
     std::string name = in_.word(key).value_or("");
     name = name.starts_with("llama_") ? name.substr(6) : name;
     const auto* const found =
-        std::find_if(kEasyModels.begin(), kEasyModels.end(), [&](const EasyModel& known) {
+        std::find_if(kEasyModels.begin(), kEasyModels.end(), [&](const HubShape& known) {
           return known.name == (name.empty() ? "7b" : name);
         });
     if (found == kEasyModels.end()) {
@@ -91,26 +83,24 @@ class EasyLm {
       static_cast<void>(in_.text("llama.base_model"));
       return;
     }
-    const EasyModel* const usual = named_model();
+    const HubShape* const usual = named_model();
     if (usual == nullptr) {
       return;
     }
-    Value config = Value::make_object();
-    config.add("model_type", Value("llama"));
-    const auto add = [&](const std::string& key, std::int64_t width) {
+    HubShape model = *usual;
+    model.vocabulary = task_.options.vocabulary.value_or(model.vocabulary);
+    const auto change = [&](const std::string& key, std::int64_t& width) {
       // A model that is named is as its name says.
       const auto told = in_.integer("llama." + key, 1, kMostWidth);
-      config.add(key, Value(in_.has("load_llama_config") ? width : told.value_or(width)));
+      width = in_.has("load_llama_config") ? width : told.value_or(width);
     };
-    add("num_hidden_layers", usual->layers);
-    add("hidden_size", usual->hidden);
-    add("intermediate_size", usual->ffn);
-    add("num_attention_heads", usual->heads);
-    add("num_key_value_heads", usual->kv_heads);
-    add("vocab_size", task_.options.vocabulary.value_or(usual->vocabulary));
-    config.add("max_position_embeddings", Value(usual->longest));
-    config.add("tie_word_embeddings", Value(false));
-    put_model_of_config(task_, config);
+    change("num_hidden_layers", model.layers);
+    change("hidden_size", model.hidden);
+    change("intermediate_size", model.ffn);
+    change("num_attention_heads", model.heads);
+    change("num_key_value_heads", model.kv_heads);
+    change("vocab_size", model.vocabulary);
+    put_model_of_config(task_, config_of(model));
   }
 
   /// "1,-1,4" or "dp:1,fsdp:-1,mp:4"; "!" before it where axes may share those of the machine.

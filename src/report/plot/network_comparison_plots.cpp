@@ -23,25 +23,34 @@ std::string network_name(const NetworkStep& one) {
                             : fmt::format(", {:g} failed", failed));
 }
 
+std::vector<const NetworkStep*> answered_of(const std::vector<NetworkStep>& steps) {
+  std::vector<const NetworkStep*> answered;
+  for (const NetworkStep& one : steps) {
+    if (one.step) {
+      answered.push_back(&one);
+    }
+  }
+  return answered;
+}
+
 }  // namespace
 
 std::vector<Plot> network_comparison_plots(const std::vector<NetworkStep>& steps) {
+  const std::vector<const NetworkStep*> answered = answered_of(steps);
   std::vector<Breakdown> parts;
+  parts.reserve(answered.size());
   Seconds longest;
-  for (const NetworkStep& one : steps) {
-    if (one.step) {
-      parts.push_back(one.step->breakdown);
-      longest = std::max(longest, one.step->iteration_time);
-    }
+  for (const NetworkStep* one : answered) {
+    parts.push_back(one->step->breakdown);
+    longest = std::max(longest, one->step->iteration_time);
   }
   BreakdownBars drawn = breakdown_bars(parts);
   std::vector<PlotBar> bars;
-  for (const NetworkStep& one : steps) {
-    if (one.step) {
-      bars.push_back({.name = network_name(one),
-                      .values = drawn.values[bars.size()],
-                      .words = format(one.step->iteration_time)});
-    }
+  bars.reserve(answered.size());
+  for (const NetworkStep* one : answered) {
+    bars.push_back({.name = network_name(*one),
+                    .values = drawn.values[bars.size()],
+                    .words = format(one->step->iteration_time)});
   }
   return {{.title = "The step on each network",
            .note = "Communication as far as it is exposed.",
@@ -51,12 +60,7 @@ std::vector<Plot> network_comparison_plots(const std::vector<NetworkStep>& steps
 }
 
 Figures network_comparison_headline(const std::vector<NetworkStep>& steps) {
-  std::vector<const NetworkStep*> answered;
-  for (const NetworkStep& one : steps) {
-    if (one.step) {
-      answered.push_back(&one);
-    }
-  }
+  const std::vector<const NetworkStep*> answered = answered_of(steps);
   if (answered.empty()) {
     return {};
   }
