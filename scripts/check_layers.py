@@ -60,7 +60,7 @@ THIRD_PARTY = {
     "muParser.h": "input",
     "CLI": "app",
     "Eigen": "collectives model calibrate",
-    "boost": "topology",
+    "boost": "topology hardware",
     "pugixml.hpp": "topology",
     "yaml-cpp": "import",
     "toml++": "import",

@@ -21,7 +21,7 @@ build  nlohmann-json3-dev  input: JSON
 build  libmuparser-dev     input: expressions over named figures
 build  libcli11-dev        app: the command line
 build  libfmt-dev          text and shortest doubles; g++ 12 has no <format>
-build  libboost-dev        topology: graph algorithms (headers only)
+build  libboost-dev        topology: graph algorithms; hardware: nearest points (headers only)
 build  libpugixml-dev      topology: NCCL's topology files (XML)
 build  libyaml-cpp-dev     import: YAML of NeMo, Megatron, GPT-NeoX
 build  libtomlplusplus-dev import: TOML of torchtitan

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "learned.hpp"
 #include "report_parts.hpp"
 #include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
@@ -14,7 +15,8 @@ namespace titer {
 namespace {
 
 constexpr std::array kExplainOptions = options::with_scenario<&ExplainRequest::scenario>(
-    std::array{options::choice<&ExplainRequest::fidelity, kFidelities>(
+    std::array{options::measured<&ExplainRequest::measured>(),
+               options::choice<&ExplainRequest::fidelity, kFidelities>(
                    "fidelity",
                    "NAME",
                    "closed (the terms) or network (also the algorithms that the links choose)")
@@ -48,7 +50,9 @@ Answer ask(const ExplainRequest& request) {
   if (request.fidelity == Fidelity::event) {
     throw InputError("--fidelity: event: expected closed or network: an event has no terms");
   }
-  const ScenarioSource source = source_of(request.scenario);
+  Asked asked = request.scenario;
+  const std::vector<std::string> learned = learn_from(request.measured, kRunData, asked);
+  const ScenarioSource source = source_of(asked);
   const Scenario scenario = source.read();
   if (const auto key = scenario.unlike()) {
     throw InputError(fmt::format(
@@ -58,6 +62,7 @@ Answer ask(const ExplainRequest& request) {
         *key));
   }
   View view = explain_view(sections_of(scenario, request.fidelity));
+  add_notes(learned, view);
   add_notes(answer_notes(source, scenario), view);
   add_asked(request.scenario, scenario, view);
   view.title = "Every term of " + step_title(scenario);

@@ -1,10 +1,13 @@
 #include "learned.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "titer/ask/asked_source.hpp"
 #include "titer/calibrate/posterior_update.hpp"
+#include "titer/measured/measured_kernel.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/units/listed.hpp"
 
@@ -33,18 +36,51 @@ ScenarioSource studied_source(const DataKind& study, const Asked& asked) {
   return source;
 }
 
+using Files = std::vector<std::filesystem::path>;
+
+/// Tables of products, and of runs.
+std::pair<Files, Files> sorted_out(const std::vector<std::string>& tables) {
+  std::pair<Files, Files> files;
+  for (const std::filesystem::path file : tables) {
+    (kernel_table_kind(CsvTable::load(file)) ? files.first : files.second).push_back(file);
+  }
+  return files;
+}
+
+/// Into the scenario's chip, and what to say of it.
+std::vector<std::string> take_products(const Files& tables,
+                                       const ScenarioSource& source,
+                                       std::vector<Assignment>& changes) {
+  if (tables.empty()) {
+    return {};
+  }
+  Scenario scenario;
+  source.read_part(ScenarioPart::cluster, scenario);
+  const Chip& chip = scenario.cluster.chip;
+  Value products = measured_products(tables, chip.name);
+  std::vector<std::string> notes = {fmt::format(
+      "{} products measured on {}: those of the same extents take as long, others in 16 bits are "
+      "as far off the chip's figures as the nearest",
+      products.items.size(),
+      chip.title)};
+  changes.push_back({"cluster.chip.measured_products", std::move(products), "--measured"});
+  return notes;
+}
+
 }  // namespace
 
 std::vector<std::string> learn_from(const std::vector<std::string>& tables,
                                     const ScenarioSource& source,
                                     std::vector<Assignment>& changes,
                                     PlanIs plan) {
-  if (tables.empty()) {
-    return {};
+  const auto [of_products, of_runs] = sorted_out(tables);
+  std::vector<std::string> notes = take_products(of_products, source, changes);
+  if (of_runs.empty()) {
+    return notes;
   }
   std::vector<MeasuredRun> runs;
   std::string names;
-  for (const std::filesystem::path file : tables) {
+  for (const std::filesystem::path& file : of_runs) {
     std::vector<MeasuredRun> more = load_measured_runs(file, "");
     std::move(more.begin(), more.end(), std::back_inserter(runs));
     add_listed(names, file.filename().string());
@@ -57,7 +93,8 @@ std::vector<std::string> learn_from(const std::vector<std::string>& tables,
   const Posterior posterior = plan == PlanIs::given ? learn_for(source, runs) : learn(runs);
   LearnedChanges learned = learned_changes(posterior, runs, names, source, changes);
   std::move(learned.changes.begin(), learned.changes.end(), std::back_inserter(changes));
-  return std::move(learned.notes);
+  std::move(learned.notes.begin(), learned.notes.end(), std::back_inserter(notes));
+  return notes;
 }
 
 std::vector<std::string> learn_from(const std::vector<std::string>& tables,

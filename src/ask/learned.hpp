@@ -32,7 +32,8 @@ template <auto Member>
              "RUNS.csv",
              "tables of runs that you measured (run, a file or a shipped run, iter_time_s; or "
              "the columns of `titer validate`): even one tells figures of its software, chip "
-             "and links, and how sure the answer is; may be repeated")
+             "and links, and how sure the answer is; or of products of the chip (dtype, m, n, k, "
+             "time_us), which are taken as measured; may be repeated")
       .file();
 }
 

@@ -41,6 +41,12 @@ constexpr std::array kValidateOptions = {
         "instead: how far off the runs of each family are when N others of it are known, as "
         "--measured of other commands takes them")
         .within({1, 1000}),
+    options::texts<&ValidateRequest::measured>(
+        "measured",
+        "PRODUCTS.csv",
+        "of tables of kernels: products of their chip that were measured before (dtype, m, n, k, "
+        "time_us), as --measured of other commands takes them; may be repeated")
+        .file(),
     options::texts<&ValidateRequest::trace>(
         "trace",
         "FILE",
@@ -55,12 +61,13 @@ constexpr std::array<Choice<GroupBy>, 3> kGroups = {
     {{"family", GroupBy::family}, {"chip", GroupBy::chip}, {"stack", GroupBy::stack}}};
 
 /// All rows of all tables; what is wrong with each of them is said at once.
-std::vector<Comparison> compare_all(const std::vector<std::string>& datasets) {
+std::vector<Comparison> compare_all(const std::vector<std::string>& datasets,
+                                    const std::vector<std::string>& measured) {
   std::vector<Comparison> rows;
   Problems problems;
   for (const std::string& dataset : datasets) {
     try {
-      std::vector<Comparison> more = compare_dataset(dataset);
+      std::vector<Comparison> more = compare_dataset(dataset, {measured.begin(), measured.end()});
       std::move(more.begin(), more.end(), std::back_inserter(rows));
     } catch (const InputError& error) {
       std::for_each(error.lines.begin(), error.lines.end(), [&](const std::string& line) {
@@ -153,7 +160,7 @@ struct Validated {
 std::shared_ptr<const Validated> validated(const ValidateRequest& request) {
   const GroupBy by = request.by.empty() ? GroupBy::all : chosen("--by", request.by, kGroups);
   auto all = std::make_shared<Validated>();
-  all->rows = compare_all(request.datasets);
+  all->rows = compare_all(request.datasets, request.measured);
   keep_families(request.families, all->rows);
   all->groups = group_statistics(all->rows, by);
   all->decisions = sweep_decisions(all->rows);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "titer/collectives/algorithm/torus.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/collectives/choice.hpp"
@@ -63,7 +65,20 @@ std::string shape_text(const Kernel& kernel) {
                      shape.inner);
 }
 
-std::string kernel_numbers(const Kernel& kernel, const KernelClock& clock) {
+/// What measured products make of it; "" where there are none of its kind.
+std::string measured_text(const Kernel& kernel, const KernelClock& clock) {
+  const auto found = clock.found(kernel);
+  if (!found) {
+    return "";
+  }
+  return found->distance == 0.0
+             ? fmt::format(", x {:.3f}: measured", found->ratio)
+             : fmt::format(", x {:.3f} by the nearest that were measured, {:.2f} times as large",
+                           found->ratio,
+                           std::exp(found->distance));
+}
+
+std::string model_numbers(const Kernel& kernel, const KernelClock& clock) {
   const std::string memory = fmt::format("{} / {} = {}",
                                          format(kernel.bytes),
                                          format(clock.memory_rate()),
@@ -86,6 +101,10 @@ std::string kernel_numbers(const Kernel& kernel, const KernelClock& clock) {
                      format(clock.rate(kernel)),
                      format(clock.arithmetic(kernel)),
                      memory);
+}
+
+std::string kernel_numbers(const Kernel& kernel, const KernelClock& clock) {
+  return model_numbers(kernel, clock) + measured_text(kernel, clock);
 }
 
 /// "13.2 us start-up, a = 0.57 us, B = 112.2 GB/s or …": what a channel's protocols offer.

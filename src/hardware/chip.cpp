@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "read_products.hpp"
 #include "titer/hardware/chip_schema.hpp"
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/units/listed.hpp"
@@ -248,6 +249,16 @@ constexpr std::array kChipFields = {
     fields::flag<&Chip::reads_narrow_columns>(
         "reads_narrow_columns",
         "products in fp8 take operands by columns, too, so that no transposed copy is kept"),
+    fields::special<Chip>(kMeasuredProducts,
+                          {[](const OwnField& own, Reader& in, Chip& /*chip*/) {
+                             static_cast<void>(in.raw(own.key));  // behind all figures
+                           },
+                           products_schema,
+                           nullptr},
+                          "products C[m, n] = A[m, k] B[k, n] in 16 bits that were measured, each "
+                          "as [m, n, k, microseconds]: those of the same extents take as long, "
+                          "others are as far off their figures as the nearest")
+        .or_else("figures alone"),
     fields::error_bars<&Chip::fit_errors, &Chip::evidence, fields::kNoPath>(),
     fields::anything<Chip>("calibration", "how its figures were fitted")};
 
@@ -275,6 +286,7 @@ Chip read_chip(Reader& in) {
     chip.title = chip.name;
   }
   grade_parts(in.has("power_cap"), chip);
+  chip.measured_products = read_products(in, chip);
   return chip;
 }
 

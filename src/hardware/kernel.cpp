@@ -12,6 +12,17 @@ double attention_share(const Chip& chip) {
 
 }  // namespace
 
+Kernel product_of(const KernelShape& shape, DataType type) {
+  const double count = shape.count;
+  const double results = count * shape.rows * shape.columns;
+  const double operands = count * shape.inner * (shape.rows + shape.columns);
+  return {.kind = KernelKind::matrix,
+          .flops = Flops::from_si(2.0 * results * shape.inner),
+          .bytes = operands * size_of(type) + results * size_of(DataType::bf16),
+          .narrow = type != DataType::bf16,
+          .shape = shape};
+}
+
 KernelClock::KernelClock(const Chip& chip, DataType type, DataType product, Clocks clocks)
     : memory_(chip),
       saturation_(chip.rate(type)->saturation),
@@ -26,12 +37,22 @@ KernelClock::KernelClock(const Chip& chip, DataType type, DataType product, Cloc
   if (chip.tiling && chip.attention_tiling) {
     attention_.emplace(chip, type);
   }
+  if (size_of(type) == size_of(DataType::bf16)) {
+    measured_ = chip.measured_products;
+  }
   narrow_attention_ = chip.narrow_attention.value_or(NarrowAttention{});
   if (clocks == Clocks::sustained) {
     clock_ = chip.sustained.share;
   } else {
     burst_ = chip.sustained;
   }
+}
+
+std::optional<MeasuredProducts::Found> KernelClock::found(const Kernel& kernel) const {
+  const bool is_single = kernel.kind == KernelKind::matrix && !kernel.narrow &&
+                         kernel.shape.known() && kernel.shape.count == 1 && !kernel.shape.grouped;
+  return measured_ != nullptr && is_single ? std::optional(measured_->find(kernel.shape))
+                                           : std::nullopt;
 }
 
 Seconds KernelClock::arithmetic(const Kernel& kernel) const {

@@ -39,7 +39,9 @@ std::vector<Comparison> skip_bandwidths(const CsvTable& table, const std::string
   return rows;
 }
 
-std::vector<Comparison> compare(const CsvTable& table, const std::filesystem::path& path) {
+std::vector<Comparison> compare(const CsvTable& table,
+                                const std::filesystem::path& path,
+                                const std::vector<std::filesystem::path>& products) {
   const DatasetKind kind = dataset_kind(table, path.string());
   switch (kind) {
     case DatasetKind::runs:
@@ -56,7 +58,7 @@ std::vector<Comparison> compare(const CsvTable& table, const std::filesystem::pa
     case DatasetKind::attention:
     case DatasetKind::mla:
     case DatasetKind::expert_layer:
-      return compare_kernels(table, path);
+      return compare_kernels(table, path, products);
   }
   return {};
 }
@@ -105,8 +107,9 @@ DatasetKind dataset_kind(const CsvTable& table, const std::string& source) {
                    "seq, heads and kv_heads or qk_head_dim; or with tokens, experts)");
 }
 
-std::vector<Comparison> compare_dataset(const std::filesystem::path& path) {
-  std::vector<Comparison> rows = compare(CsvTable::load(path), path);
+std::vector<Comparison> compare_dataset(const std::filesystem::path& path,
+                                        const std::vector<std::filesystem::path>& products) {
+  std::vector<Comparison> rows = compare(CsvTable::load(path), path, products);
   check(rows, path);
   return rows;
 }

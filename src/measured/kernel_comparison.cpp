@@ -19,14 +19,23 @@ Comparison empty_row(const std::string& stem, const KernelTable& table, int line
           .sweep = {}};
 }
 
+Chip chip_with(const std::string& name, const std::vector<std::filesystem::path>& products) {
+  Document document = load_data(kChipData, name);
+  if (!products.empty()) {
+    document.root.add("measured_products", measured_products(products, name));
+  }
+  return read_document(document, read_chip);
+}
+
 }  // namespace
 
-std::vector<Comparison> compare_kernels(const CsvTable& csv, const std::filesystem::path& path) {
+std::vector<Comparison> compare_kernels(const CsvTable& csv,
+                                        const std::filesystem::path& path,
+                                        const std::vector<std::filesystem::path>& products) {
   const KernelTable table = kernel_table(csv, path);
   const std::string stem = path.stem().string();
   const std::optional<Chip> chip =
-      table.chip ? std::optional(read_document(load_data(kChipData, *table.chip), read_chip))
-                 : std::nullopt;
+      table.chip ? std::optional(chip_with(*table.chip, products)) : std::nullopt;
   std::vector<std::pair<int, Comparison>> rows;  // by line
   for (const MeasuredKernel& kernel : table.rows) {
     Comparison row = empty_row(stem, table, kernel.line);

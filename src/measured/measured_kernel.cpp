@@ -1,5 +1,7 @@
 #include "titer/measured/measured_kernel.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -73,18 +75,6 @@ class Row {
   Problems& problems_;
 };
 
-/// One product of several, A's rows shared out equally; operands of `type`, results of 16 bits.
-Kernel product(const KernelShape& shape, DataType type) {
-  const double count = shape.count;
-  const double results = count * shape.rows * shape.columns;
-  const double operands = count * shape.inner * (shape.rows + shape.columns);
-  return {.kind = KernelKind::matrix,
-          .flops = Flops::from_si(2.0 * results * shape.inner),
-          .bytes = elements(operands, type) + elements(results, DataType::bf16),
-          .narrow = type != DataType::bf16,
-          .shape = shape};
-}
-
 KernelShape extents(double rows, double columns, double inner, double count = 1) {
   return {.rows = static_cast<float>(rows),
           .columns = static_cast<float>(columns),
@@ -104,7 +94,7 @@ void read_gemm(const Row& row, const TableType& type, MeasuredKernel& into) {
   if (type.type != DataType::bf16) {
     into.kernels.push_back(conversion(m * k, type));
   }
-  into.kernels.push_back(product(extents(m, row.number("n"), k), type.type));
+  into.kernels.push_back(product_of(extents(m, row.number("n"), k), type.type));
 }
 
 /// What of a sequence its tokens attend to.
@@ -223,12 +213,12 @@ void read_moe(const Row& row, const TableType& type, MeasuredKernel& into) {
   up.grouped = true;
   KernelShape down = extents(up.rows, hidden, width, busy);
   down.grouped = true;
-  into.kernels.push_back(product(up, type.type));
+  into.kernels.push_back(product_of(up, type.type));
   into.kernels.push_back(moves(bytes((gates + 1.0) * copies * width)));
   if (narrow) {
     into.kernels.push_back(conversion(copies * width, type));
   }
-  into.kernels.push_back(product(down, type.type));
+  into.kernels.push_back(product_of(down, type.type));
   into.kernels.push_back(moves(bytes((tokens + copies) * hidden)));
   into.starts_graph = true;
 }
@@ -336,6 +326,32 @@ KernelTable kernel_table(const CsvTable& table, const std::filesystem::path& pat
 
 KernelTable load_kernel_table(const std::filesystem::path& path) {
   return kernel_table(CsvTable::load(path), path);
+}
+
+Value measured_products(const std::vector<std::filesystem::path>& tables, const std::string& chip) {
+  Value products = Value::make_array();
+  for (const std::filesystem::path& path : tables) {
+    const KernelTable table = load_kernel_table(path);
+    if (table.chip && *table.chip != chip) {
+      throw InputError(
+          fmt::format("{}: products of {}: expected some of {}", path.string(), *table.chip, chip));
+    }
+    const std::size_t before = products.items.size();
+    for (const MeasuredKernel& row : table.rows) {
+      if (table.kind == KernelTableKind::gemm && size_of(row.product) == size_of(DataType::bf16)) {
+        const KernelShape& shape = row.kernels.front().shape;
+        products.push(Value::make_array()
+                          .push(shape.rows)
+                          .push(shape.columns)
+                          .push(shape.inner)
+                          .push(1e6 * row.time.si()));
+      }
+    }
+    if (products.items.size() == before) {
+      throw InputError(path.string() + ": expected products (m, n, k) in bf16");
+    }
+  }
+  return products;
 }
 
 Seconds predicted(const Chip& chip, const MeasuredKernel& row) {

@@ -135,5 +135,53 @@ TEST_F(AppMeasuredOption, IsTriedOnFamilies) {
   EXPECT_LE(number_in(json, "mean.mape_pct"), 8.0);
 }
 
+constexpr const char* kOnH100 = "llama3-70b-64xh100";
+constexpr const char* kProducts =
+    "dtype,m,n,k,time_us\nbf16,8192,1024,8192,300\nbf16,8192,8192,1024,300\n";
+
+TEST_F(AppMeasuredOption, TakesProductsAsTheyWereMeasured) {
+  const std::string products = file("h100_sxm_gemm.csv", kProducts);
+  const auto time = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", kOnH100, "--format", "json"});
+    return number_in(data_of(titer(arguments)), "iteration_time_s");
+  };
+  EXPECT_GT(time({"--measured", products}), time({}));
+  const std::string told = data_of(titer({"run", kOnH100, "--measured", products}));
+  EXPECT_TRUE(contains(told, "note: 2 products measured on NVIDIA H100 SXM5 80 GB")) << told;
+  const std::string terms = data_of(titer({"explain", kOnH100, "--measured", products}));
+  EXPECT_TRUE(contains(terms, ": measured)"));
+  EXPECT_TRUE(contains(terms, " by the nearest that were measured, "));
+}
+
+TEST_F(AppMeasuredOption, TakesProductsBesideRuns) {
+  const std::string products = file("a100_sxm_gemm.csv", kProducts);
+  const Outcome both = titer({"run", kRun, "--measured", table(kSlower), "--measured", products});
+  EXPECT_EQ(both.code, 0) << both.err;
+  EXPECT_TRUE(contains(both.out, "note: 2 products measured on"));
+  EXPECT_TRUE(contains(both.out, "note: 1 run of runs.csv"));
+}
+
+TEST_F(AppMeasuredOption, RefusesProductsOfAnotherChipAndTablesWithoutAny) {
+  const Outcome other = titer({"run", kOnH100, "--measured", file("a100_sxm_gemm.csv", kProducts)});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_TRUE(contains(other.err, "products of a100-sxm4-80gb: expected some of h100-sxm5-80gb"))
+      << other.err;
+  const Outcome none = titer({"run",
+                              kOnH100,
+                              "--measured",
+                              file("h100_sxm_gemm.csv", "dtype,m,n,k,time_us\nfp8,8,8,8,3\n")});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_TRUE(contains(none.err, "expected products (m, n, k) in bf16")) << none.err;
+}
+
+TEST_F(AppMeasuredOption, ValidatesKernelsByProductsMeasuredBefore) {
+  const std::string products = file("h100_sxm_gemm.csv", kProducts);
+  const std::string own =
+      data_of(titer({"validate", products, "--measured", products, "--format", "json"}));
+  EXPECT_NEAR(number_in(own, "rows.0.error_pct"), 0.0, 1e-6);
+  const std::string plain = data_of(titer({"validate", products, "--format", "json"}));
+  EXPECT_LT(number_in(plain, "rows.0.error_pct"), -1.0);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer::testing

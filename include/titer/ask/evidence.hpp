@@ -31,6 +31,7 @@ struct ValidateRequest {
   std::int64_t worst = 10;                 // rows to list that are farthest off
   bool rows = false;                       // list every row in text
   std::optional<double> fail_above = {};   // percent of mean error
+  std::vector<std::string> measured;       // of tables of kernels: tables of products
   std::int64_t given = 0;                  // how far off the others are if so many are known
   std::vector<std::string> trace = {};     // a measured step instead of tables, as a TraceRequest
   Asked scenario = {};                     // of it

@@ -12,8 +12,9 @@ namespace titer {
 /// also the algorithms that are chosen there.
 struct ExplainRequest {
   Asked scenario;
-  Fidelity fidelity = Fidelity::closed;  // or network
-  bool for_report = false;               // with what reports alone show, inputs
+  std::vector<std::string> measured = {};  // tables of runs or products to learn figures from
+  Fidelity fidelity = Fidelity::closed;    // or network
+  bool for_report = false;                 // with what reports alone show, inputs
 };
 [[nodiscard]] std::span<const Option<ExplainRequest>> explain_options();
 /// Throws InputError.

@@ -2,6 +2,7 @@
 // One accelerator as its data file describes it (configs/chips/<name>.json).
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -91,6 +92,8 @@ struct SustainedClock {
   Grade grade = Grade::extrapolated;  // of the share
 };
 
+class MeasuredProducts;
+
 struct Chip {
   std::string name;
   std::string title;
@@ -114,7 +117,8 @@ struct Chip {
   std::optional<Watts> power;
   // Products in fp8 read operands by columns as well as by rows: nobody needs a transposed copy.
   bool reads_narrow_columns = false;
-  FitErrors fit_errors{};  // of kernels
+  std::shared_ptr<const MeasuredProducts> measured_products{};  // in 16 bits; null: none known
+  FitErrors fit_errors{};                                       // of kernels
   EvidenceList evidence;
 
   [[nodiscard]] const std::optional<MatrixRate>& rate(DataType type) const {

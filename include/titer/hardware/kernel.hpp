@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "titer/hardware/chip.hpp"
+#include "titer/hardware/measured_products.hpp"
 #include "titer/hardware/tiles.hpp"
 
 namespace titer {
@@ -39,6 +41,9 @@ struct Kernel {
   }
 };
 
+/// One product of several, A's rows shared out equally; operands of `type`, results of 16 bits.
+[[nodiscard]] Kernel product_of(const KernelShape& shape, DataType type);
+
 /// At which clock: what training runs at for hours, or what a short measurement gets.
 enum class Clocks : std::uint8_t { sustained, burst };
 
@@ -66,7 +71,8 @@ class MemoryClock {
 ///   t = t0 + max( (F + Fs) / (eta P),  bytes / (eta_m BW) )
 /// t0: launch floor; Fs: saturation; P: matrix peak; eta: plateau (matrix or attention kernels);
 /// BW: memory bandwidth; eta_m: its efficiency. Memory kernels have only the last term. Arithmetic
-/// goes at the sustained clock, or in a burst at a clock that falls the longer it takes.
+/// goes at the sustained clock, or in a burst at a clock that falls the longer it takes. Where
+/// products of the chip were measured, those in 16 bits take as much longer or shorter.
 class KernelClock {
  public:
   /// REQUIRES chip.rate(type).
@@ -83,8 +89,12 @@ class KernelClock {
       return launch_floor() + moved;
     }
     const Seconds computed = arithmetic(kernel);
-    return launch_floor() + (by_tiles(kernel) ? both(computed, moved) : std::max(computed, moved));
+    const Seconds all =
+        launch_floor() + (by_tiles(kernel) ? both(computed, moved) : std::max(computed, moved));
+    return measured_ == nullptr ? all : found(kernel).value_or(as_figures).ratio * all;
   }
+  /// What measured products say of it; nothing of any but a single product in 16 bits.
+  [[nodiscard]] std::optional<MeasuredProducts::Found> found(const Kernel& kernel) const;
   /// What the kernel would take if nothing were moved. Memory kernels: nothing.
   [[nodiscard]] Seconds arithmetic(const Kernel& kernel) const;
   /// Whether its extents count.
@@ -103,6 +113,8 @@ class KernelClock {
   }
 
  private:
+  static constexpr MeasuredProducts::Found as_figures{};
+
   [[nodiscard]] static bool is_narrow(const Kernel& kernel) {
     return kernel.narrow && kernel.kind == KernelKind::matrix;
   }
@@ -131,6 +143,7 @@ class KernelClock {
   NarrowAttention narrow_attention_;
   double clock_ = 1;  // share of the plateau, in the long run
   std::optional<SustainedClock> burst_;
+  std::shared_ptr<const MeasuredProducts> measured_;
 };
 
 }  // namespace titer

@@ -26,8 +26,10 @@ enum class DatasetKind {
 /// Throws InputError, naming the source and what was expected, for columns that are none of these.
 [[nodiscard]] DatasetKind dataset_kind(const CsvTable& table, const std::string& source);
 
-/// Every row of the table beside what is predicted of it; none of an index. Throws InputError for a
-/// file that cannot be read or is no such table, and with the place of each cell that is wrong.
-[[nodiscard]] std::vector<Comparison> compare_dataset(const std::filesystem::path& path);
+/// Every row of the table beside what is predicted of it; none of an index. `products`: of tables
+/// of kernels, tables of such that were measured before. Throws InputError for a file that cannot
+/// be read or is no such table, and with the place of each cell that is wrong.
+[[nodiscard]] std::vector<Comparison> compare_dataset(
+    const std::filesystem::path& path, const std::vector<std::filesystem::path>& products = {});
 
 }  // namespace titer

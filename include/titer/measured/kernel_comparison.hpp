@@ -11,9 +11,12 @@ namespace titer {
 
 /// A table of one chip's kernels (measured/measured_kernel.hpp) and the file that it was read from;
 /// a row for each of its own. case_id: the file's stem, ":", the line; family: the stem; stack:
-/// none. Every row of a table that names no shipped chip is skipped with the reason. Throws
-/// InputError where it cannot be understood.
-[[nodiscard]] std::vector<Comparison> compare_kernels(const CsvTable& csv,
-                                                      const std::filesystem::path& path);
+/// none. `products`: tables of those of the chip that were measured before. Every row of a table
+/// that names no shipped chip is skipped with the reason. Throws InputError where it cannot be
+/// understood.
+[[nodiscard]] std::vector<Comparison> compare_kernels(
+    const CsvTable& csv,
+    const std::filesystem::path& path,
+    const std::vector<std::filesystem::path>& products = {});
 
 }  // namespace titer

@@ -9,6 +9,7 @@
 
 #include "titer/hardware/kernel.hpp"
 #include "titer/input/csv.hpp"
+#include "titer/input/document.hpp"
 
 namespace titer {
 
@@ -50,6 +51,11 @@ struct KernelTable {
 /// understood.
 [[nodiscard]] KernelTable kernel_table(const CsvTable& table, const std::filesystem::path& path);
 [[nodiscard]] KernelTable load_kernel_table(const std::filesystem::path& path);
+
+/// Of tables of products what the key "measured_products" of chips takes: their rows in 16 bits.
+/// Throws InputError with a table that has none, is of no products or of another chip.
+[[nodiscard]] Value measured_products(const std::vector<std::filesystem::path>& tables,
+                                      const std::string& chip);
 
 /// The row's time by the chip's figures, in a burst. REQUIRES chip.rate() of both types.
 [[nodiscard]] Seconds predicted(const Chip& chip, const MeasuredKernel& row);
