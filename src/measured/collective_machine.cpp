@@ -42,6 +42,18 @@ constexpr std::array kMachines = {
     CollectiveMachine{"GB200 NVL72 x2", "IB inter-rack", "gb200-nvl72", "", 64},
     CollectiveMachine{"GB200", "NVLink5", "gb200-nvl72", "", 72},
     CollectiveMachine{"B200", "NVLink5", "dgx-b200"},
+    CollectiveMachine{"GB300", "NVLink5", "gb300-nvl72", "", 72},
+    CollectiveMachine{"B300", "NVLink5", "dgx-b300"},
+    // Eight of AMD's; NICs of other makers stand for one another.
+    CollectiveMachine{"MI300X", "8x400 Gb/s", "mi300x-8"},
+    CollectiveMachine{"MI300X", "xGMI full mesh", "mi300x-8"},
+    CollectiveMachine{"MI325X", "8x400 Gb/s", "mi325x-8"},
+    CollectiveMachine{"MI355X", "8x400 Gb/s", "mi355x-8"},
+    CollectiveMachine{"MI355X", "xGMI 8-GPU mesh", "mi355x-8"},
+    // Gaudi and Trainium.
+    CollectiveMachine{"Gaudi 3", "21x200 GbE", "gaudi3-8"},
+    CollectiveMachine{"Gaudi 2", "21x100 GbE", "gaudi2-8"},
+    CollectiveMachine{"trn1.32xlarge", "NeuronLink-v2", "trn1-32-cores"},
     // V100.
     CollectiveMachine{"DGX-2H", "8x EDR", "dgx2-v100"},
     CollectiveMachine{"DGX-2", "NVLink2", "dgx2-v100"},

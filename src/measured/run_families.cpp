@@ -21,6 +21,7 @@ constexpr std::array kHabitFields = {
     fields::text<&H::stack, H>("stack", "the name or file of its software"),
     fields::text<&H::cluster, H>("cluster", "the name or file of its machine")
         .or_else("by chip and devices of a node"),
+    fields::text<&H::power_cap, H>("power_cap", "as `cluster.chip.power_cap`"),
     fields::text<&H::model, H>("model", "the name or file of its model, for rows without layers"),
     fields::integer<&H::predicted_tokens>(
         "predicted_tokens", {0, 16}, "modules that predict further tokens")

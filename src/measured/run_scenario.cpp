@@ -161,7 +161,10 @@ RunReadings RunReader::read(const RunRow& row) {
     result.stack = habits.stack;
     result.rates = habits.rates;
     std::string first;  // the reason of the truest
-    for (const RunMachine& machine : machines_.of(row, habits.cluster)) {
+    for (RunMachine& machine : machines_.of(row, habits.cluster)) {
+      if (!habits.power_cap.empty()) {
+        machine.changes.push_back({"cluster.chip.power_cap", Value(habits.power_cap), "family"});
+      }
       read_on(machine, row, habits, result);
       first = first.empty() ? result.skip_reason : first;
       if (result.skip_reason.empty()) {

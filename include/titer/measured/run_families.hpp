@@ -22,6 +22,7 @@ inline constexpr std::array<Choice<CountedAttention>, 2> kCountedAttentions = {
 struct RunHabits {
   std::string stack{};                             // a name or file; "": not known
   std::string cluster{};                           // likewise; "": by chip and devices of a node
+  std::string power_cap{};                         // of a device; "": its rated power
   std::string model{};                             // a name or file, of rows that state no layers
   std::optional<std::int64_t> predicted_tokens{};  // modules for further tokens
   std::optional<bool> flash{};                     // fused attention
