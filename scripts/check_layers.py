@@ -70,9 +70,10 @@ THIRD_PARTY = {
     "chakra.pb.h": "report",  # what it makes of src/report/file/chakra.proto
     "pybind11": "python",
     "Python.h": "python",
-    "dlfcn.h": "scenario",
+    "dlfcn.h": "scenario app",
     "fmt": " ".join(ROOMS),
     "httplib.h": "app",
+    "librsvg": "app",
     "unistd.h": "app report sweep",
     "sched.h": "app",
     "fcntl.h": "app",

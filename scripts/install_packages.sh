@@ -26,6 +26,7 @@ build  libpugixml-dev      topology: NCCL's topology files (XML)
 build  libyaml-cpp-dev     import: YAML of NeMo, Megatron, GPT-NeoX
 build  libtomlplusplus-dev import: TOML of torchtitan
 build  libcpp-httplib-dev  app: titer serve; the build does without it
+build  librsvg2-dev       app: pictures as PNG; the build does without it
 build  zlib1g-dev          trace: compressed traces
 build  libsqlite3-dev      trace: what Nsight Systems exports
 build  libprotobuf-dev     report: Chakra traces; the build does without it

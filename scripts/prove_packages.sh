@@ -36,6 +36,16 @@ shows '^titer [0-9]' titer --version
 shows 'iteration time' titer run gpt3-175b-64xa100
 shows 'llama3-70b' titer list models
 shows 'iteration_time_s' titer ask /usr/share/doc/titer/examples/question.json
+# What is recommended is left out here: a PNG says what it needs, and is drawn once that is there.
+if inside titer run gpt3-175b-64xa100 --plot /root/a.png >"$work/out" 2>&1; then
+  die 'a PNG without librsvg2-2'
+fi
+grep -q 'librsvg2-2' "$work/out" || { cat "$work/out"; die 'no word of librsvg2-2'; }
+[[ ! -e $system/root/a.png ]] || die 'a PNG that failed stays behind'
+install librsvg2-2
+shows 'iteration time' titer run gpt3-175b-64xa100 --plot /root/a.png
+[[ $(head -c 4 "$system/root/a.png" | tail -c 3) == PNG ]] || die 'no PNG: /root/a.png'
+say 'ok: /root/a.png'
 for file in man/man1/titer-run.1 doc/titer/copyright bash-completion/completions/titer titer/schemas/run.json; do
   [[ -s $system/usr/share/$file ]] || die "not installed: /usr/share/$file"
 done

@@ -37,7 +37,8 @@ void print(Format format, View view, const std::vector<std::string>& notes) {
 
 int print(Format format, const Answer& answer, ReportFile& report) {
   if (report.is_plot_printed() && format != Format::text) {
-    throw InputError("--plot: expected a FILE.svg: charts of characters stand below text");
+    throw InputError(
+        "--plot: expected a FILE.svg or FILE.png: charts of characters stand below text");
   }
   report.write(answer.view);
   const int code = print(format, answer);

@@ -36,6 +36,17 @@ class QuestionOptions {
   std::vector<std::unique_ptr<Given>> given_;  // where the parser puts what it finds
 };
 
+/// How a choice is called.
+template <class E, std::size_t N>
+[[nodiscard]] constexpr std::string_view word_of(const std::array<Choice<E>, N>& choices, E value) {
+  for (const Choice<E>& choice : choices) {
+    if (choice.value == value) {
+      return choice.name;
+    }
+  }
+  return {};
+}
+
 /// `--format`, one of `choices`.
 template <auto Member, const auto& choices>
 [[nodiscard]] constexpr auto format_option(std::string_view about = "text, csv or json",

@@ -41,6 +41,7 @@ struct Surroundings {
   std::string data = root().string();  // $TITER_DATA
   std::string output{};                // standard output goes here instead of into the outcome
   std::string path{};                  // $TITER_PATH, where there is one
+  std::string libraries{};             // $LD_LIBRARY_PATH, likewise
 };
 
 inline std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -92,6 +93,9 @@ inline Outcome titer(std::vector<std::string> arguments, const Surroundings& aro
   std::vector<std::string> environment = environment_with(around.data);
   if (!around.path.empty()) {
     environment.push_back("TITER_PATH=" + around.path);
+  }
+  if (!around.libraries.empty()) {
+    environment.push_back("LD_LIBRARY_PATH=" + around.libraries);
   }
   const pid_t child = spawn(std::move(arguments), std::move(environment), [&](auto* actions) {
     constexpr int write = O_WRONLY | O_CREAT | O_TRUNC;

@@ -199,9 +199,9 @@ TEST(AppTimeline, DrawsForPapersAndSaysWhatHasNoPlaceInAFormat) {
   EXPECT_TRUE(contains(data_of(titer({"timeline", "gpt3-175b-64xa100", "--memory"})),
                        "memory in use, GiB, of 80; "));
   EXPECT_EQ(refusal_of(drawn({"--memory", "--format", "csv"})),
-            "--memory: expected --format text, svg, pdf or tikz, got csv");
+            "--memory: expected --format text, svg, png, pdf or tikz, got csv");
   EXPECT_EQ(refusal_of(drawn({"--palette", "grey"})),
-            "--palette: expected --format svg, pdf or tikz, got text");
+            "--palette: expected --format svg, png, pdf or tikz, got text");
   EXPECT_TRUE(contains(refusal_of(drawn({"--palette", "gray", "--format", "svg"})), "grey"));
 }
 

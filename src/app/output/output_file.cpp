@@ -3,11 +3,87 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <filesystem>
 
 #include "app/command.hpp"
 
 namespace titer {
+namespace {
+
+/// An ending of names, and the formats of ours that files so called may hold; none of others'
+/// formats.
+struct Ending {
+  std::string_view ending;
+  std::string_view formats;
+};
+constexpr std::array<Ending, 21> kEndings = {
+    {{".csv", "csv actions"},
+     {".json", "json jsonl trace"},
+     {".jsonl", "jsonl"},
+     {".svg", "svg picture"},
+     {".png", "png picture"},
+     {".pdf", "pdf"},
+     {".html", "html"},
+     {".htm", "html"},
+     {".tex", "tikz"},
+     {".tikz", "tikz"},
+     {".dot", "dot"},
+     {".gv", "dot"},
+     {".txt", "text csv actions json jsonl trace tikz dot"},
+     {".md", "text"},
+     {".eps", ""},
+     {".gif", ""},
+     {".jpeg", ""},
+     {".jpg", ""},
+     {".webp", ""},
+     {".ps", ""},
+     {".xlsx", ""}}};
+
+const Ending* known_ending(const std::string& path) {
+  const auto* const known = std::ranges::find(kEndings, ending_of(path), &Ending::ending);
+  return known == kEndings.end() ? nullptr : known;
+}
+
+bool may_hold(const Ending& ending, std::string_view format) {
+  const std::string formats = " " + std::string(ending.formats) + " ";
+  return formats.find(" " + std::string(format) + " ") != std::string::npos;
+}
+
+}  // namespace
+
+std::string ending_of(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
+  return ending;
+}
+
+std::string_view told_format(const std::string& path) {
+  const Ending* const known = known_ending(path);
+  return known == nullptr ? "" : known->formats.substr(0, known->formats.find(' '));
+}
+
+void check_ending(std::string_view option, const std::string& path, std::string_view format) {
+  const Ending* const known = known_ending(path);
+  if (known == nullptr || may_hold(*known, format)) {
+    return;
+  }
+  std::string expected;
+  for (const Ending& one : kEndings) {
+    if (may_hold(one, format)) {
+      expected += (expected.empty() ? "" : " or ") + std::string(one.ending);
+    }
+  }
+  throw InputError(
+      fmt::format("{}: {}: expected a name that ends in {}, as what is written is that",
+                  option,
+                  path,
+                  expected));
+}
 
 void tell_if_large(const std::string& name, double bytes) {
   constexpr double large = 100e6;
@@ -24,6 +100,9 @@ std::optional<double> SizeForecast::after(std::size_t done) {
   is_told_ = true;
   return bytes_ * static_cast<double>(parts_) / static_cast<double>(done);
 }
+
+OutputFile::OutputFile(std::string_view option, const std::string& path, std::string_view format)
+    : OutputFile((check_ending(option, path, format), path)) {}
 
 OutputFile::OutputFile(const std::string& path) : target_(path) {
   if (target_.empty()) {

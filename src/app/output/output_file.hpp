@@ -14,6 +14,15 @@ namespace titer {
 /// "step.goal: some 984 MB will be written", of 100 MB and more; on a terminal alone.
 void tell_if_large(const std::string& name, double bytes);
 
+/// Refuses a path whose ending tells of what the file will not hold: it would be opened by the
+/// wrong program. `option`: what named it, "--out". `format`: of the file, "csv"; "picture" for SVG
+/// or PNG.
+void check_ending(std::string_view option, const std::string& path, std::string_view format);
+/// The format that a path's ending tells of, "svg"; "" where it tells none.
+[[nodiscard]] std::string_view told_format(const std::string& path);
+/// ".png" of "Step.PNG"; "" where there is none.
+[[nodiscard]] std::string ending_of(const std::string& path);
+
 /// How large a file of equal parts will be.
 class SizeForecast {
  public:
@@ -34,6 +43,8 @@ class SizeForecast {
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
+  /// The same, after check_ending().
+  OutputFile(std::string_view option, const std::string& path, std::string_view format);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();

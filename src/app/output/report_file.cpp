@@ -1,10 +1,7 @@
 #include "report_file.hpp"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 
 #include "terminal.hpp"
 #include "titer/ask/version.hpp"
@@ -23,18 +20,6 @@ std::size_t width_of_charts() {
   return width == 0 ? kChartColumns : std::clamp(width, kFewestColumns, kChartColumns);
 }
 
-/// A file whose name tells of what it does not hold is opened by the wrong program.
-void check_ending(std::string_view option, const std::string& path, std::string_view ending) {
-  const std::string written = std::filesystem::path(path).extension().string();
-  if (!written.empty() && written != ending) {
-    throw InputError(
-        fmt::format("{}: {}: expected a name that ends in {}, as what is written is that",
-                    option,
-                    path,
-                    ending));
-  }
-}
-
 }  // namespace
 
 void ReportFile::add_to(CLI::App& app) {
@@ -46,12 +31,13 @@ void ReportFile::add_to(CLI::App& app) {
 }
 
 void ReportFile::add_plot_to(CLI::App& app) {
-  plot_ = app.add_option("--plot",
-                         plot_path_,
-                         "write the charts of the answer to this file, as SVG; without a file, at "
-                         "the end of the line: print them below the answer")
-              ->expected(0, 1)
-              ->type_name("FILE.svg");
+  plot_ =
+      app.add_option("--plot",
+                     plot_path_,
+                     "write the charts of the answer to this file, as SVG or PNG; without a file, "
+                     "at the end of the line: print them below the answer")
+          ->expected(0, 1)
+          ->type_name("FILE.svg|FILE.png");
 }
 
 bool ReportFile::is_plot_printed() const {
@@ -62,13 +48,11 @@ void ReportFile::open() {
   if (!path_.empty() && path_ == plot_path_) {
     throw InputError(path_ + ": expected a file of its own for each output");
   }
-  check_ending("--plot", plot_path_, ".svg");
-  check_ending("--report", path_, ".html");
   if (!plot_path_.empty()) {
-    plot_file_ = std::make_unique<OutputFile>(plot_path_);
+    plot_file_ = std::make_unique<PictureFile>("--plot", plot_path_);
   }
   if (!path_.empty()) {
-    file_ = std::make_unique<OutputFile>(path_);
+    file_ = std::make_unique<OutputFile>("--report", path_, "html");
   }
 }
 
@@ -78,7 +62,6 @@ void ReportFile::write(const View& view) {
   }
   if (plot_file_) {
     plot_file_->write(plot_svg(view.plots));
-    plot_file_->finish();
     plot_file_.reset();
   } else if (is_plot_printed()) {
     charts_ = "\n" + plot_text(view.plots, width_of_charts());

@@ -1,5 +1,5 @@
 #pragma once
-// `--report FILE`, an answer as one HTML file, and `--plot FILE`, its charts as an SVG file, beside
+// `--report FILE`, an answer as one HTML file, and `--plot FILE`, its charts as a picture, beside
 // what is printed; `--plot` alone, charts of characters below it.
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "output_file.hpp"
+#include "picture_file.hpp"
 #include "titer/view/view.hpp"
 
 namespace CLI {
@@ -50,7 +51,7 @@ class ReportFile {
   std::string command_;
   std::optional<View>* kept_ = nullptr;
   std::unique_ptr<OutputFile> file_;
-  std::unique_ptr<OutputFile> plot_file_;
+  std::unique_ptr<PictureFile> plot_file_;
 };
 
 /// "titer run 'my run.json'": to be typed again.

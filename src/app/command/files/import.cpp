@@ -106,7 +106,7 @@ int import_command(const ImportCommand& command) {
                                ? to_json(run_document(imported, command.cluster)) + "\n"
                                : import_summary(model, imported);
   std::fputs(import_remarks(imported).c_str(), stderr);
-  OutputFile file(command.out);
+  OutputFile file("--out", command.out, format == ImportFormat::json ? "json" : "text");
   file.write(text);
   file.finish();
   return kSuccess;

@@ -106,7 +106,7 @@ int new_command(const QuestionCommand<NewRunRequest, NewFiles>& command) {
     file.add("$schema", Value(schema));
   }
   file.members.insert(file.members.end(), made.file.members.begin(), made.file.members.end());
-  OutputFile out(path);
+  OutputFile out("--out", path, "json");
   out.write(to_json(file) + "\n");
   out.finish();
   fmt::print(stderr, "{}\n", made.says);

@@ -27,7 +27,7 @@ int calibrate_command(const QuestionCommand<CalibrateRequest, CalibrateFiles>& c
   const CalibrateFiles own = command.own();
   const CalibrateOutcome outcome = command.answer(request);
   if (!own.out.empty() && outcome.good) {
-    OutputFile file(own.out);
+    OutputFile file("--out", own.out, "json");
     file.write(outcome.profile);
     file.finish();
   }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "app/output/output_file.hpp"
+#include "app/output/picture_file.hpp"
 #include "app/question_command.hpp"
 #include "titer/ask/evidence.hpp"
 
@@ -21,30 +22,31 @@ constexpr std::array kValidateFiles = {
     format_option<&ValidateFiles::format, kFormats>(),
     out_option<&ValidateFiles::out>(),
     options::text<&ValidateFiles::plot>(
-        "plot", "OUT.svg", "write a scatter plot of the times, as SVG"),
+        "plot", "OUT.svg", "write a scatter plot of the times, as SVG or PNG"),
     options::text<&ValidateFiles::residuals>(
-        "residuals", "OUT.svg", "write the errors over the measured times, as SVG"),
+        "residuals", "OUT.svg", "write the errors over the measured times, as SVG or PNG"),
     options::text<&ValidateFiles::histogram>(
-        "histogram", "OUT.svg", "write a histogram of the errors, as SVG")};
+        "histogram", "OUT.svg", "write a histogram of the errors, as SVG or PNG")};
 
 /// A picture that was asked for. Its file is opened before anything is computed, so that a path
 /// that cannot be written is refused at once.
 struct Picture {
-  std::unique_ptr<OutputFile> file;
+  std::unique_ptr<PictureFile> file;
   std::function<std::string()> ValidateOutcome::*draw;
 };
 
 std::vector<Picture> pictures_of(const ValidateFiles& own) {
   std::vector<Picture> pictures;
-  const auto add = [&](const std::string& path,
+  const auto add = [&](std::string_view option,
+                       const std::string& path,
                        std::function<std::string()> ValidateOutcome::*draw) {
     if (!path.empty()) {
-      pictures.push_back({std::make_unique<OutputFile>(path), draw});
+      pictures.push_back({std::make_unique<PictureFile>(option, path), draw});
     }
   };
-  add(own.plot, &ValidateOutcome::plot);
-  add(own.residuals, &ValidateOutcome::residuals);
-  add(own.histogram, &ValidateOutcome::histogram);
+  add("--plot", own.plot, &ValidateOutcome::plot);
+  add("--residuals", own.residuals, &ValidateOutcome::residuals);
+  add("--histogram", own.histogram, &ValidateOutcome::histogram);
   return pictures;
 }
 
@@ -61,7 +63,7 @@ int validate_command(const QuestionCommand<ValidateRequest, ValidateFiles>& comm
   const ValidateFiles own = command.own();
   ValidateRequest request = command.request();
   check_paths(own);
-  OutputFile out(own.out);
+  OutputFile out("--out", own.out, word_of(kFormats, own.format));
   const std::vector<Picture> pictures = pictures_of(own);
   const ValidateOutcome outcome = command.answer(request);
   out.write(written(own.format, outcome.view, own.out));
@@ -69,7 +71,6 @@ int validate_command(const QuestionCommand<ValidateRequest, ValidateFiles>& comm
   for (const Picture& wanted : pictures) {
     if (const auto& draw = outcome.*wanted.draw) {
       wanted.file->write(draw());
-      wanted.file->finish();
     }
   }
   out.finish();

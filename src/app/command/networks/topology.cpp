@@ -5,14 +5,16 @@
 namespace titer {
 namespace {
 
-constexpr std::array<Choice<DrawnAs>, 5> kTopologyFormats = {
+constexpr std::array<Choice<DrawnAs>, 6> kTopologyFormats = {
     {{"text", {.format = Format::text}},
      {"csv", {.format = Format::csv}},
      {"json", {.format = Format::json}},
      {"dot", {.picture = AnswerPicture::dot}},
-     {"svg", {.picture = AnswerPicture::svg}}}};
+     {"svg", {.picture = AnswerPicture::svg}},
+     {"png", kAsPng}}};
 constexpr std::array kTopologyOwn = {
-    format_option<&PictureOptions::as, kTopologyFormats>("text, csv, json, dot or svg"),
+    format_option<&PictureOptions::as, kTopologyFormats>(
+        "text, csv, json, dot, svg or png; what the name of --out tells"),
     out_option<&PictureOptions::out>()};
 
 }  // namespace
@@ -20,7 +22,8 @@ constexpr std::array kTopologyOwn = {
 Command add_topology(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "topology", "Show a topology: links, degrees, diameter, bisection, rings, a picture");
-  return question_command(*app, topology_options(), kTopologyOwn, picture_command<TopologyRequest>);
+  return question_command(
+      *app, topology_options(), kTopologyOwn, picture_command<kTopologyFormats, TopologyRequest>);
 }
 
 }  // namespace titer

@@ -60,7 +60,7 @@ ReportOrigin origin_of(const ReportOptions& options) {
 int report_command(const ReportOptions& options) {
   const Document document = load_data(kReportData, options.report);
   const WrittenReport report = read_report(document);
-  OutputFile out(options.out);
+  OutputFile out("--out", options.out, "html");
   AnswerDocument page{.title = report.title,
                       .text = report.text,
                       .questions = {.title = "The questions, as a file",

@@ -30,7 +30,8 @@ int run_command(const QuestionCommand<RunRequest, RunFiles>& command) {
   RunRequest request = command.request();
   std::optional<OutputFile> trace;
   if (!own.trace.empty()) {
-    trace.emplace(own.trace);  // a path that cannot be written is told before any work
+    trace.emplace(
+        "--trace", own.trace, "trace");  // a path that cannot be written is told before any work
     request.record = [&](const StepTimeline& timeline, const std::string& title) {
       write_trace(*trace, timeline, title);
       trace->finish();

@@ -24,7 +24,7 @@ int search_command(const QuestionCommand<SearchRequest, SearchFiles>& command) {
   SearchRequest request = command.request();
   std::unique_ptr<OutputFile> out;
   if (!own.out.empty()) {
-    out = std::make_unique<OutputFile>(own.out);
+    out = std::make_unique<OutputFile>("--out", own.out, "json");
   }
   const Interrupt interrupt;  // what was found until then is the answer
   request.stop = &interrupt.requested();

@@ -75,7 +75,7 @@ void check_report(const SweepCommand& command, const Launch& launch) {
                     launch.shard.whole() ? "" : "; titer merge makes one of shards"));
   }
   if (command.report->is_plot_printed() && command.out.empty()) {
-    throw InputError("--plot: expected a FILE.svg, or --out FILE for the rows");
+    throw InputError("--plot: expected a FILE.svg or FILE.png, or --out FILE for the rows");
   }
 }
 
@@ -220,6 +220,7 @@ bool is_stream(const std::string& path) {
 
 int sweep_command(const AskedSweep& asked) {
   const SweepCommand command(asked);
+  check_ending("--out", command.out, command.format);
   if (command.resume && command.restart) {
     throw InputError("--restart: expected no --resume beside it");
   }

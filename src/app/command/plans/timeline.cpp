@@ -6,6 +6,8 @@
 
 #include "app/command.hpp"
 #include "app/output/output_file.hpp"
+#include "app/output/picture_file.hpp"
+#include "app/output/png.hpp"
 #include "app/output/terminal.hpp"
 #include "app/output/trace_file.hpp"
 #include "app/question_options.hpp"
@@ -21,12 +23,13 @@
 namespace titer {
 namespace {
 
-enum class TimelineFormat { text, csv, json, svg, pdf, tikz, trace, actions };
-constexpr std::array<Choice<TimelineFormat>, 8> kTimelineFormats = {
+enum class TimelineFormat { text, csv, json, svg, png, pdf, tikz, trace, actions };
+constexpr std::array<Choice<TimelineFormat>, 9> kTimelineFormats = {
     {{"text", TimelineFormat::text},
      {"csv", TimelineFormat::csv},
      {"json", TimelineFormat::json},
      {"svg", TimelineFormat::svg},
+     {"png", TimelineFormat::png},
      {"pdf", TimelineFormat::pdf},
      {"tikz", TimelineFormat::tikz},
      {"trace", TimelineFormat::trace},
@@ -39,6 +42,7 @@ constexpr std::array<Choice<Palette>, 3> kPalettes = {
 std::optional<PictureFormat> picture_format(TimelineFormat format) {
   switch (format) {
     case TimelineFormat::svg:
+    case TimelineFormat::png:  // drawn of it
       return PictureFormat::svg;
     case TimelineFormat::pdf:
       return PictureFormat::pdf;
@@ -55,7 +59,7 @@ std::optional<PictureFormat> picture_format(TimelineFormat format) {
 }
 
 struct TimelineOptions {
-  std::string format = "text";
+  std::string format = {};
   bool memory = false;
   std::optional<Palette> palette = {};
   bool every_rank = false;
@@ -67,8 +71,8 @@ constexpr std::array kTimelineOptions = {
     options::text<&TimelineOptions::format>(
         "format",
         "FORMAT",
-        "text, csv, json, svg, pdf, tikz (for LaTeX), trace (Chrome's, JSON) or actions (what "
-        "every rank does, in order)")
+        "text, csv, json, svg, png, pdf, tikz (for LaTeX), trace (Chrome's, JSON) or actions (what "
+        "every rank does, in order); what the name of --out tells")
         .or_else("text"),
     options::flag<&TimelineOptions::memory>(
         "memory",
@@ -77,7 +81,8 @@ constexpr std::array kTimelineOptions = {
     options::choice<&TimelineOptions::palette, kPalettes>(
         "palette",
         "NAME",
-        "colours of svg, pdf and tikz: usual, safe (for those who tell few colours apart) or grey"),
+        "colours of svg, png, pdf and tikz: usual, safe (for those who tell few colours apart) or "
+        "grey"),
     options::flag<&TimelineOptions::every_rank>(
         "every_rank", "of a scenario: draw every device, not one for those that do the same"),
     options::integer<&TimelineOptions::width>(
@@ -99,11 +104,11 @@ PictureStyle style_of(const TimelineOptions& options, TimelineFormat format) {
   const std::optional<PictureFormat> picture = picture_format(format);
   if (options.palette && !picture) {
     throw InputError(
-        fmt::format("--palette: expected --format svg, pdf or tikz, got {}", options.format));
+        fmt::format("--palette: expected --format svg, png, pdf or tikz, got {}", options.format));
   }
   if (options.memory && !picture && format != TimelineFormat::text) {
-    throw InputError(
-        fmt::format("--memory: expected --format text, svg, pdf or tikz, got {}", options.format));
+    throw InputError(fmt::format("--memory: expected --format text, svg, png, pdf or tikz, got {}",
+                                 options.format));
   }
   return {.format = picture.value_or(PictureFormat::svg),
           .palette = options.palette.value_or(Palette::usual)};
@@ -154,6 +159,8 @@ std::string drawn(const TimelineView& picture,
     case TimelineFormat::pdf:
     case TimelineFormat::tikz:
       return timeline_picture(picture, style_of(options, format));
+    case TimelineFormat::png:
+      return png_of(timeline_picture(picture, style_of(options, format)));
     case TimelineFormat::trace:
     case TimelineFormat::actions:
       break;
@@ -235,18 +242,32 @@ void write_schedules(const TimelineOptions& options,
     case TimelineFormat::pdf:
     case TimelineFormat::tikz:
       return out.write(schedules_picture(views, style_of(options, format), options.memory));
+    case TimelineFormat::png:
+      return out.write(png_of(schedules_picture(views, style_of(options, format), options.memory)));
     case TimelineFormat::trace:
     case TimelineFormat::actions:
       break;
   }
   throw InputError(
-      fmt::format("--format: \"{}\": expected one schedule, or text, csv, json, svg, pdf or "
+      fmt::format("--format: \"{}\": expected one schedule, or text, csv, json, svg, png, pdf or "
                   "tikz",
                   options.format));
 }
 
+/// With the format that it was not told, which is what the file's name tells.
+TimelineOptions with_format(TimelineOptions options) {
+  if (options.format.empty()) {
+    const std::string_view told = told_format(options.out);
+    const bool is_known =
+        std::ranges::find(kTimelineFormats, told, &Choice<TimelineFormat>::name) !=
+        kTimelineFormats.end();
+    options.format = is_known ? told : "text";
+  }
+  return options;
+}
+
 int timeline_command(const TimelineCommand& command) {
-  const TimelineOptions options = command.own.request();
+  const TimelineOptions options = with_format(command.own.request());
   const AskedSchedules schedules = command.schedules.request();
   const TimelineFormat format = chosen("--format", options.format, kTimelineFormats);
   static_cast<void>(style_of(options, format));
@@ -254,7 +275,10 @@ int timeline_command(const TimelineCommand& command) {
     throw InputError(
         "timeline: expected either a scenario, or --schedule with --pipeline and --micro-batches");
   }
-  OutputFile out(options.out);
+  if (format == TimelineFormat::png) {
+    expect_png_goes_to(options.out);
+  }
+  OutputFile out("--out", options.out, options.format);
   if (schedules.names.empty()) {
     write_step(options, source_of(command.scenario.request().scenario), format, out);
   } else if (const std::vector<ScheduleView> views = schedules.executed(); views.size() == 1) {
