@@ -156,9 +156,13 @@ void fill_shape(const Scenario& scenario, StepCosts& costs) {
 }
 
 void fill_layer_costs(const Scenario& scenario, StepCosts& costs) {
+  scenario_blocks(scenario, costs.blocks);
+  fill_kind_costs(scenario, costs);
+}
+
+void fill_kind_costs(const Scenario& scenario, StepCosts& costs) {
   const BlockClock clock = block_clock(scenario);
   costs.slowdown = clock.slowdown;
-  scenario_blocks(scenario, costs.blocks);
   costs.kinds.resize(costs.blocks.kinds.size());
   for (std::size_t kind = 0; kind < costs.kinds.size(); ++kind) {
     const Block& block = costs.blocks.kinds[kind];

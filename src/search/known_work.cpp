@@ -1,6 +1,7 @@
 #include "titer/search/known_work.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace titer {
 namespace {
@@ -33,6 +34,17 @@ void scale(double share, ModelWork& work) {
   }
   work.embedding = share * work.embedding;
   work.head = share * work.head;
+}
+
+/// Of its kernels and launches, which no pass is shorter than.
+void leave_kernels(double share, ModelWork& work) {
+  const auto leave = [&](BlockWork& kind) {
+    const Seconds launched = share * kind.launched;
+    kind = {.parts = launched, .launched = launched};
+  };
+  std::ranges::for_each(work.kinds, leave);
+  leave(work.embedding);
+  leave(work.head);
 }
 
 Recomputation way_of(const Plan& plan) { return {plan.recompute, plan.recomputed}; }
@@ -79,6 +91,35 @@ bool KnownWork::find(const Scenario& scenario,
     work.kinds[kind].recompute = share_at_pace(pace / way->pace) * way->kinds[kind];
   }
   return true;
+}
+
+bool KnownWork::find_kernels(const Scenario& scenario,
+                             const LayerPlaces& place,
+                             ModelWork& work) const {
+  const double pace = kernel_pace(scenario).all;
+  const std::lock_guard lock(mutex_);
+  const auto layout = layouts_.find(layout_of(scenario));
+  if (layout == layouts_.end()) {
+    return false;
+  }
+  const auto& [places, layers] = layout->second;
+  const Layer first = layer_of(scenario.plan, 0);
+  for (auto known = layers.lower_bound(first); known != layers.end(); ++known) {
+    const auto& [micro_batch, sequence_parallel, overlap, number] = known->first;
+    if (std::tie(micro_batch, sequence_parallel, overlap) !=
+        std::tie(std::get<0>(first), std::get<1>(first), std::get<2>(first))) {
+      return false;
+    }
+    if (places[number].own_experts == place.own_experts) {
+      work = known->second.work;
+      // Transfers beside them may have slowed these there, and not here.
+      leave_kernels(share_at_pace(pace / known->second.pace) * kBelowProduct /
+                        scenario.stack.overlap_slowdown,
+                    work);
+      return true;
+    }
+  }
+  return false;
 }
 
 void KnownWork::add(const Scenario& scenario, const LayerPlaces& place, const ModelWork& work) {

@@ -28,6 +28,17 @@ bool has_one_chunk(const SearchSpace& space, const std::vector<PipelineChoice>& 
 
 }  // namespace
 
+BlocksKey blocks_key(const Scenario& scenario, const LayerChoice& layer) {
+  const Slice slice = scenario.slice();
+  return {.layout = layer.layout,
+          .micro_batch = layer.micro_batch,
+          .sequence_parallel = layer.sequence_parallel,
+          .own_experts = scenario.plan.expert_replicas() == 1,
+          .expert_load = slice.expert_load,
+          .expert_kept = slice.expert_kept,
+          .expert_sent = slice.expert_sent};
+}
+
 MemoryBound::MemoryBound(const Scenario& scenario, const PlanTree& tree)
     : tree_(&tree),
       keeps_activations_(keep_activations(tree.space())),
@@ -86,14 +97,7 @@ Bytes MemoryBound::of_pipeline(std::span<const StateChoice> states,
 }
 
 void MemoryBound::take_blocks(const LayerChoice& layer) {
-  const Slice slice = scenario_.slice();
-  const BlocksKey key{.layout = layer.layout,
-                      .micro_batch = layer.micro_batch,
-                      .sequence_parallel = layer.sequence_parallel,
-                      .own_experts = scenario_.plan.expert_replicas() == 1,
-                      .expert_load = slice.expert_load,
-                      .expert_kept = slice.expert_kept,
-                      .expert_sent = slice.expert_sent};
+  const BlocksKey key = blocks_key(scenario_, layer);
   if (key_ != key) {
     scenario_blocks(scenario_, blocks_);
     key_ = key;

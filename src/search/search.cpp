@@ -61,8 +61,10 @@ class TreeSearch {
                               tree_,
                               options,
                               options.known_work != nullptr ? *options.known_work : known_)) {
-    const PlanTree of_any(search.scenario, search.space, devices);
-    answer_.counts.beyond = of_any.plans() - tree_.plans();
+    if (options.counts_beyond) {
+      const PlanTree of_any(search.scenario, search.space, devices);
+      answer_.counts.beyond = of_any.plans() - tree_.plans();
+    }
   }
 
   SearchAnswer run() {

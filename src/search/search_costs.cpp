@@ -80,9 +80,12 @@ bool SearchWorker::put_plain() {
 
 /// Of plain_ into work_: known from before, or of its costs.
 void SearchWorker::take_work(bool recomputed) {
-  if (known_->find(plain_, place_, recomputed, work_)) {
-    return;
+  if (!known_->find(plain_, place_, recomputed, work_)) {
+    find_work(recomputed);
   }
+}
+
+void SearchWorker::find_work(bool recomputed) {
   work_ = model_work(layers_in_place());
   known_->add(plain_, place_, work_);
   for (BlockWork& kind : work_.kinds) {
@@ -108,7 +111,14 @@ StepCosts& SearchWorker::layers_in_place() {
   }
   PlacedLayers& next = placed_[placed_count_];
   next.place = place_;
-  fill_layer_costs(plain_, next.costs);
+  // Few of a layer's places make other operations of it.
+  if (const BlocksKey key = blocks_key(plain_, tree_->layers()[number_[0]]); listed_key_ != key) {
+    listed_key_.reset();  // should a defect end the list
+    scenario_blocks(plain_, listed_);
+    listed_key_ = key;
+  }
+  next.costs.blocks = listed_;
+  fill_kind_costs(plain_, next.costs);
   ++placed_count_;  // unless a defect kept it from its costs
   return next.costs;
 }

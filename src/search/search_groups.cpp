@@ -8,6 +8,11 @@
 #include "titer/search/search_bound.hpp"
 
 namespace titer {
+namespace {
+
+constexpr Seconds kForever = Seconds::from_si(std::numeric_limits<double>::infinity());
+
+}  // namespace
 
 /// A group without a bound is searched: its plans are left out one by one, if need be.
 GroupBound SearchWorker::bound(const AlikeLayers& group) {
@@ -64,10 +69,22 @@ std::optional<Seconds> SearchWorker::least_in_place(const AlikeLayers& group) {
     tree_->put(layer, scenario_.plan);
     PlanTree::put(place, scenario_.plan);
     if (!put_plain()) {
+      if (!refusal_of_place().empty()) {
+        return std::nullopt;  // whatever they recompute
+      }
       continue;
     }
-    take_work(false);
-    if (const Seconds bound = place_bound(plain_, work_); bound > search_->limits.longest(plain_)) {
+    const Seconds longest = search_->limits.longest(plain_);
+    if (!known_->find(plain_, place_, false, work_)) {
+      // Where its kernels alone take too long, nobody needs to know what its transfers take.
+      if (longest < kForever && known_->find_kernels(plain_, place_, work_)) {
+        if (const Seconds bound = place_bound(plain_, work_); bound > longest) {
+          return bound;
+        }
+      }
+      find_work(false);
+    }
+    if (const Seconds bound = place_bound(plain_, work_); bound > longest) {
       return bound;
     }
     std::optional<Seconds> least;

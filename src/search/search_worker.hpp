@@ -61,6 +61,7 @@ class SearchWorker {
   [[nodiscard]] const std::string& refusal_of_place();
   [[nodiscard]] bool put_plain();
   void take_work(bool recomputed);
+  void find_work(bool recomputed);
   [[nodiscard]] Seconds bound_of_pipeline();
   [[nodiscard]] StepCosts& layers_in_place();
   [[nodiscard]] const StageBlocks& contents_of(const Plan& plan,
@@ -114,8 +115,10 @@ class SearchWorker {
   std::vector<PlacedLayers> placed_;
   std::size_t placed_count_ = 0;  // of the layer that is looked at
   LayerPlaces place_;             // of plain_
-  StepCosts* costs_ = nullptr;    // of plain_, and of a pipeline of scenario_'s stages
-  StepCosts untimed_;             // blocks and stages alone
+  std::optional<BlocksKey> listed_key_;
+  ModelBlocks listed_;          // of plain_'s layers
+  StepCosts* costs_ = nullptr;  // of plain_, and of a pipeline of scenario_'s stages
+  StepCosts untimed_;           // blocks and stages alone
   std::map<std::tuple<std::int64_t, std::int64_t, Placement>, StageBlocks> contents_;
   ModelBlocks blocks_;                                      // that these share out
   ModelWork work_;                                          // of plain_

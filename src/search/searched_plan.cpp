@@ -145,7 +145,10 @@ PlanFinder searched_plans(unsigned threads) {
     if (!known->work || known->pair != question.pair) {
       *known = {.pair = question.pair, .work = std::make_unique<KnownWork>()};
     }
-    return searched_plan(question, devices, {.threads = threads, .known_work = known->work.get()});
+    return searched_plan(
+        question,
+        devices,
+        {.threads = threads, .counts_beyond = false, .known_work = known->work.get()});
   };
 }
 

@@ -69,6 +69,35 @@ TEST(KnownWork, IsOfOneLayerInOnePlace) {
   EXPECT_FALSE(known.find(other, elsewhere, false, found));
 }
 
+/// Where groups lie elsewhere, transfers take otherwise: kernels alone are known, whatever these
+/// slow.
+TEST(KnownWork, KnowsTheKernelsOfALayerInOtherPlaces) {
+  Scenario near = experts_on(16);
+  near.stack.overlap_slowdown = 1.2;
+  near.plan.tensor_overlap = TensorOverlap::ring;
+  Scenario far = near;  // tensor groups across nodes
+  far.plan.rank_order = {
+      Dimension::data, Dimension::pipeline, Dimension::context, Dimension::tensor};
+  ASSERT_NE(layer_places(near), layer_places(far));
+  for (const auto& [from, to] : {std::pair(near, far), std::pair(far, near)}) {
+    KnownWork known;
+    ModelWork found;
+    EXPECT_FALSE(known.find_kernels(to, layer_places(to), found));
+    known.add(from, layer_places(from), work_of(from));
+    EXPECT_FALSE(known.find(to, layer_places(to), false, found));
+    ASSERT_TRUE(known.find_kernels(to, layer_places(to), found));
+    const ModelWork own = work_of(to);
+    EXPECT_LE(found.kinds[0].launched, own.kinds[0].launched);
+    EXPECT_GT(found.kinds[0].launched, 0.6 * own.kinds[0].launched);
+    EXPECT_LE(found.kinds[0].parts, own.kinds[0].forward + own.kinds[0].parts);
+    EXPECT_EQ(found.kinds[0].transferred, Seconds{});
+    EXPECT_LE(place_bound(to, found), place_bound(to, own));
+    Scenario other = to;
+    other.plan.micro_batch *= 2;
+    EXPECT_FALSE(known.find_kernels(other, layer_places(other), found));
+  }
+}
+
 /// Layers that recompute otherwise do the same besides.
 TEST(KnownWork, IsOfEachWayToRecompute) {
   Scenario scenario = experts_on(16);

@@ -11,6 +11,8 @@ namespace titer {
 void fill_shape(const Scenario& scenario, StepCosts& costs);
 /// The model's blocks and what each kind of them takes, before what its passes move besides.
 void fill_layer_costs(const Scenario& scenario, StepCosts& costs);
+/// The same of blocks that are there.
+void fill_kind_costs(const Scenario& scenario, StepCosts& costs);
 void fill_sends(const Scenario& scenario, StepCosts& costs);
 /// All-reduce of the token table's gradient between the first and the last stage, unless one rank
 /// has both: it adds them up by itself.

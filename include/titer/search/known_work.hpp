@@ -24,6 +24,8 @@ class KnownWork {
             const LayerPlaces& place,
             bool recomputed,
             ModelWork& work) const;
+  /// The same of its kernels alone, by what they take in another place; false where none is known.
+  bool find_kernels(const Scenario& scenario, const LayerPlaces& place, ModelWork& work) const;
   void add(const Scenario& scenario, const LayerPlaces& place, const ModelWork& work);
 
  private:

@@ -9,6 +9,20 @@
 
 namespace titer {
 
+/// All that tells the operations of layers apart within a tree.
+struct BlocksKey {
+  std::size_t layout = 0;
+  std::int64_t micro_batch = 1;
+  bool sequence_parallel = false;
+  bool own_experts = false;
+  double expert_load = 1;
+  double expert_kept = 1;
+  double expert_sent = 1;
+  friend bool operator==(const BlocksKey&, const BlocksKey&) = default;
+};
+/// Of the scenario's layers, which are those of the tree's.
+[[nodiscard]] BlocksKey blocks_key(const Scenario& scenario, const LayerChoice& layer);
+
 /// Finds it for one layer and place after the other; those of a layer after one another are quick.
 class MemoryBound {
  public:
@@ -34,18 +48,6 @@ class MemoryBound {
                                               const ModelBlocks& blocks,
                                               Scenario& scenario,
                                               const Bound& bound) const;
-
-  /// All that tells the operations of layers apart within a tree.
-  struct BlocksKey {
-    std::size_t layout = 0;
-    std::int64_t micro_batch = 1;
-    bool sequence_parallel = false;
-    bool own_experts = false;
-    double expert_load = 1;
-    double expert_kept = 1;
-    double expert_sent = 1;
-    friend bool operator==(const BlocksKey&, const BlocksKey&) = default;
-  };
 
   const PlanTree* tree_;
   bool keeps_activations_;

@@ -161,6 +161,7 @@ struct SearchOptions {
   unsigned threads = 1;
   bool exhaustive = false;  // evaluate all that is sound: neither bounds nor memory first
   const std::atomic<bool>* stop = nullptr;
+  bool counts_beyond = true;  // SearchCounts::beyond, for which all plans are listed twice
   /// Of searches of the same but on other numbers of devices, to which this one adds.
   KnownWork* known_work = nullptr;
   /// Told how many plans of how many are through.

@@ -89,7 +89,7 @@ class FewestDevices {
   /// more devices help no longer.
   std::optional<std::size_t> grow_from(std::size_t size) {
     for (; size < sizes_.size(); size = after(size)) {
-      if (is_in_time(try_size(size))) {
+      if (is_in_time(try_larger(size))) {
         return size;
       }
       if (no_longer_helps()) {
@@ -97,6 +97,29 @@ class FewestDevices {
       }
     }
     return std::nullopt;
+  }
+  /// One that is expected to be in time: a search for no more than that is quicker, and does where
+  /// it finds a plan.
+  CapacityPoint& try_larger(std::size_t size) {
+    const bool is_expected = std::ranges::any_of(
+        tried_, [](const auto& size_and_point) { return size_and_point.second.has_plan(); });
+    if (is_expected) {
+      CapacityPoint point = capacity_point(hurried(), plan_, sizes_[size]);
+      if (is_in_time(point)) {
+        return tried_.emplace(size, std::move(point)).first->second;
+      }
+    }
+    return try_size(size);
+  }
+  /// What is asked, of plans that keep the deadline alone; with a chance asked for it is not known
+  /// which do.
+  [[nodiscard]] CapacityQuestion hurried() const {
+    CapacityQuestion question = question_;
+    if (!question_.chance) {
+      constexpr double less = 1 - 1e-9;  // than rounding takes off
+      question.least_tokens_per_s = less * *question_.tokens / question_.deadline->si();
+    }
+    return question;
   }
   /// What the size just tried says of the next, as if twice as many took half the time.
   [[nodiscard]] std::size_t after(std::size_t size) const {
@@ -121,16 +144,12 @@ class FewestDevices {
   /// plan says nothing of a larger or a smaller one: their plans share out layers, batch and
   /// network otherwise.
   void try_fewer(std::size_t size, std::size_t end) {
-    CapacityQuestion hurried = question_;
-    if (!question_.chance) {
-      constexpr double less = 1 - 1e-9;  // than rounding takes off
-      hurried.least_tokens_per_s = less * *question_.tokens / question_.deadline->si();
-    }
+    const CapacityQuestion in_time = hurried();
     for (; size < end; ++size) {
       if (tried_.contains(size)) {
         continue;
       }
-      CapacityPoint point = capacity_point(hurried, plan_, sizes_[size]);
+      CapacityPoint point = capacity_point(in_time, plan_, sizes_[size]);
       if (is_in_time(point)) {
         tried_.emplace(size, std::move(point));
         return;

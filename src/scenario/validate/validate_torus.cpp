@@ -18,20 +18,24 @@ void check_torus(const Scenario& scenario, Demands& demands) {
                  "expected a torus of all the devices there are: tori that a network joins are not "
                  "modelled");
   const Torus* slice = torus.of(plan.devices());
-  demands.demand(slice != nullptr, "cluster.slice", torus_name(torus), [&] {
-    const std::string degrees =
-        fmt::format("pipeline x tensor x context x data = {} x {} x {} x {}",
-                    plan.pipeline,
-                    plan.tensor,
-                    plan.context,
-                    plan.data);
-    return torus.slices.empty()
-               ? fmt::format("expected a torus of the plan's {} chips, not of {}: {}",
-                             plan.devices(),
-                             torus.devices(),
-                             degrees)
-               : fmt::format("{} ({})", no_slice_text(cluster, plan.devices()), degrees);
-  });
+  demands.demand(
+      slice != nullptr,
+      "cluster.slice",
+      [&] { return torus_name(torus); },
+      [&] {
+        const std::string degrees =
+            fmt::format("pipeline x tensor x context x data = {} x {} x {} x {}",
+                        plan.pipeline,
+                        plan.tensor,
+                        plan.context,
+                        plan.data);
+        return torus.slices.empty()
+                   ? fmt::format("expected a torus of the plan's {} chips, not of {}: {}",
+                                 plan.devices(),
+                                 torus.devices(),
+                                 degrees)
+                   : fmt::format("{} ({})", no_slice_text(cluster, plan.devices()), degrees);
+      });
   const bool one_copy = placement(plan.schedule) != Placement::two_ways;
   demands.demand(one_copy,
                  "plan.schedule",
