@@ -4,6 +4,7 @@
 
 #include "search_reading.hpp"
 #include "titer/plan/plan_fields.hpp"
+#include "titer/plan/schedule/schedule.hpp"
 #include "titer/units/listed.hpp"
 
 namespace titer {
@@ -37,6 +38,39 @@ void put_values(const SearchFile& file,
   }
 }
 
+/// The schedule that is called so where ranks have several chunks; null where there is none.
+const ScheduleEntry* entry_of_chunks(const Value& value) {
+  const auto entries = schedule_entries();
+  const auto found = std::ranges::find_if(entries, [&](const ScheduleEntry* entry) {
+    return value.kind == Value::Kind::text && !entry->of_chunks.empty() &&
+           value.text == entry->of_chunks;
+  });
+  return found == entries.end() ? nullptr : *found;
+}
+
+/// "interleaved" is 1f1b with every number of chunks that the space has, but one. Those of the
+/// space are there already.
+std::vector<Value> take_chunks(std::vector<Value> values, Reader& space, SearchSpace& searched) {
+  const auto is_of_chunks = [](const Value& value) { return entry_of_chunks(value) != nullptr; };
+  if (std::none_of(values.begin(), values.end(), is_of_chunks)) {
+    return values;
+  }
+  if (!std::all_of(values.begin(), values.end(), is_of_chunks)) {
+    space.fail("schedule",
+               "expected no other schedule beside interleaved, or 1f1b and the virtual_stages to "
+               "try in its place");
+    return {};
+  }
+  for (Value& value : values) {
+    value.text = entry_of_chunks(value)->name;
+  }
+  std::erase_if(searched.virtual_stages, [](std::int64_t chunks) { return chunks < 2; });
+  if (searched.virtual_stages.empty()) {
+    space.fail("schedule", "expected space.virtual_stages above 1 beside it");
+  }
+  return values;
+}
+
 }  // namespace
 
 void put_space(const SearchFile& file, Reader& in, Search& search) {
@@ -49,7 +83,11 @@ void put_space(const SearchFile& file, Reader& in, Search& search) {
         file.kept.begin(), file.kept.end(), [&](const auto& entry) { return entry.first == &key; });
     const bool is_listed = written != nullptr && written->kind != Value::Kind::null;
     if (is_listed) {
-      put_values(file, key, values_in(*written), search.space);
+      std::vector<Value> values = values_in(*written);
+      if (key.name == "schedule") {
+        values = take_chunks(std::move(values), *space, search.space);
+      }
+      put_values(file, key, values, search.space);
       if (written->kind == Value::Kind::array && written->items.empty()) {
         space->fail(key.name, "expected at least one value");
       }

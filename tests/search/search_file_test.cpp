@@ -45,6 +45,32 @@ TEST(SearchFile, TakesAllOfARunButItsPlan) {
   EXPECT_EQ(changed.scenario.training.global_batch, 128);
 }
 
+/// 1f1b with every number of chunks that shares the layers out, but one.
+TEST(SearchFile, TakesInterleavedForItsChunks) {
+  const auto space = [](const std::string& schedule, const std::string& more = "") {
+    return search_of(R"({"scenario": "gpt3-175b-64xa100", "space": {"schedule": )" + schedule +
+                     more + "}}")
+        .space;
+  };
+  const SearchSpace plain = space(R"("1f1b")");
+  const SearchSpace interleaved = space(R"("interleaved")");
+  ASSERT_EQ(interleaved.schedule.size(), 1U);
+  EXPECT_EQ(name(interleaved.schedule.front()), "1f1b");
+  ASSERT_EQ(plain.virtual_stages.front(), 1);
+  EXPECT_EQ(interleaved.virtual_stages,
+            Numbers(plain.virtual_stages.begin() + 1, plain.virtual_stages.end()));
+  EXPECT_EQ(space(R"("interleaved")", R"(, "virtual_stages": [1, 3])").virtual_stages, Numbers{3});
+  EXPECT_TRUE(
+      refusal_of_file(
+          R"({"scenario": "gpt3-175b-64xa100", "space": {"schedule": ["interleaved", "gpipe"]}})")
+          .ends_with("schedule: [\"interleaved\",\"gpipe\"]: expected no other schedule beside "
+                     "interleaved, or 1f1b and the virtual_stages to try in its place"));
+  EXPECT_TRUE(
+      refusal_of_file(
+          R"({"scenario": "gpt3-175b-64xa100", "space": {"schedule": "interleaved", "virtual_stages": 1}})")
+          .ends_with("expected space.virtual_stages above 1 beside it"));
+}
+
 TEST(SearchFile, CountsDevicesInManyWays) {
   const auto devices = [](const std::string& written) {
     const std::vector<std::string> changes = {"devices=" + written};

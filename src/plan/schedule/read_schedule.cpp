@@ -62,7 +62,9 @@ Schedule read_schedule(Reader& in) {
   }
   const ScheduleEntry& entry = *schedule_entries()[*index];
   if (value != nullptr && value->text == entry.of_chunks && !has_chunks(in)) {
-    in.fail("schedule", "expected \"virtual_stages\" too: how many chunks of layers a rank has");
+    in.fail("schedule",
+            "expected \"virtual_stages\" too: how many chunks of layers a rank has (--set "
+            "plan.virtual_stages=2)");
   }
   return Schedule(entry);
 }
