@@ -41,6 +41,30 @@ TEST(AppCollective, SaysTheTimeAndWhy) {
   EXPECT_TRUE(contains(text, "needs a switch") || contains(text, "needs ranks"));
 }
 
+/// By public timings on that chip: of what a library takes by itself, at the closed form.
+TEST(AppCollective, SaysBetweenWhatMeasuredTimesAre) {
+  const std::string text = data_of(Asked{}.run());
+  EXPECT_TRUE(contains(text, "basis                fitted figures; "));
+  EXPECT_TRUE(
+      contains(text, "four of five of 48 public timings across nodes from 1 MiB on with a100"));
+  EXPECT_FALSE(contains(data_of(Asked{}.run({"--algorithm", "ring"})), "public timings"));
+  EXPECT_FALSE(contains(data_of(Asked{}.run({"--fidelity", "flow"})), "public timings"));
+  const Document json = parse_json(data_of(Asked{}.run({"--format", "json"})), "out");
+  const Value& result = json.at("results")->items[0];
+  EXPECT_EQ(result.find("grade")->text, "fitted");
+  const Value* bar = result.find("error_bar");
+  ASSERT_NE(bar, nullptr);
+  const double time = result.find("time_s")->number;
+  EXPECT_LT(bar->find("low_s")->number, time);
+  EXPECT_GT(bar->find("high_s")->number, time);
+  EXPECT_EQ(bar->find("timings")->integer, 48);
+  const std::string sizes =
+      data_of(Asked{.bytes = "64KiB"}.run({"--to", "16MiB", "--factor", "4"}));
+  EXPECT_TRUE(contains(sizes, "basis: fitted figures"));
+  EXPECT_TRUE(contains(sizes, "below 1 MiB"));
+  EXPECT_TRUE(contains(sizes, "from 1 MiB on"));
+}
+
 TEST(AppCollective, SaysWhatTheGraphAddsToTheFormula) {
   const std::string text =
       data_of(Asked{.ranks = "0-7"}.run({"--algorithm", "ring", "--fidelity", "flow"}));

@@ -319,10 +319,14 @@ CollectiveAnswer CollectiveDesk::answer_by(const AlgorithmEntry& algorithm,
   answer.closed_time = closed_time(algorithm, query.size);
   answer.time = answer.closed_time;
   if (group().group.per_node > 1 && !protocols.of_node->empty()) {
-    answer.protocols.node = (*protocols.of_node)[protocols.node].name;
+    const Protocol& protocol = (*protocols.of_node)[protocols.node];
+    answer.protocols.node = protocol.name;
+    answer.grade = std::max(answer.grade, protocol.grade);
   }
   if (group().group.nodes > 1) {
-    answer.protocols.network = (*protocols.of_network)[protocols.network].name;
+    const Protocol& protocol = (*protocols.of_network)[protocols.network];
+    answer.protocols.network = protocol.name;
+    answer.grade = std::max(answer.grade, protocol.grade);
   }
   if (query.fidelity != NetworkFidelity::closed) {
     answer.execution = execute(query, algorithm, protocols);

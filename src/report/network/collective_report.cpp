@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "report/plot/network_plots.hpp"
 #include "titer/units/listed.hpp"
@@ -127,7 +129,9 @@ Figures busiest_figures(const CollectiveAnswer& answer) {
 /// One answer; what the closed form would have taken, and what is to be said of the one that is
 /// named.
 Figures collective_figures(const CollectiveDesk& desk, const CollectiveResult& result) {
-  const auto& [query, answer, measured] = result;
+  const CollectiveQuery& query = result.query;
+  const CollectiveAnswer& answer = result.answer;
+  const std::optional<MeasuredTime>& measured = result.measured;
   const auto found = bandwidths(desk, result).value_or(Bandwidths{});
   const bool moves = answer.time > Seconds{};
   const bool is_run = answer.execution && answer.execution->busiest;
@@ -145,6 +149,16 @@ Figures collective_figures(const CollectiveDesk& desk, const CollectiveResult& r
                   if_any({"algorithm_bandwidth_Bps", moves ? Datum(found.algorithm) : Datum()}),
                   if_any({"bus_bandwidth_Bps", moves ? Datum(found.bus) : Datum()}),
                   if_any({"busiest", is_run ? Datum(busiest_figures(answer)) : Datum()})};
+  if (answer.algorithm != nullptr) {
+    rest.push_back({"grade", name(answer.grade)});
+  }
+  if (const auto& support = result.support) {
+    rest.push_back({"error_bar",
+                    Figures{{"low_s", support->low * answer.time},
+                            {"high_s", support->high * answer.time},
+                            {"share", 0.8},
+                            {"timings", support->timings}}});
+  }
   if (measured) {
     rest.push_back({"measured_time_s", measured->time});
     rest.push_back({"measured_grade", name(measured->grade)});
@@ -154,7 +168,9 @@ Figures collective_figures(const CollectiveDesk& desk, const CollectiveResult& r
 
 /// In the units of nccl-tests.
 Figures size_figures(const CollectiveDesk& desk, const CollectiveResult& result) {
-  const auto& [query, answer, measured] = result;
+  const CollectiveQuery& query = result.query;
+  const CollectiveAnswer& answer = result.answer;
+  const std::optional<MeasuredTime>& measured = result.measured;
   constexpr NumberStyle microseconds = {.format = "{:.2f}", .scale = 1e6};
   constexpr NumberStyle gigabytes = {.format = "{:.2f}", .scale = 1e-9};
   constexpr NumberStyle percent = {.format = "{:+.1f}", .scale = 100};
@@ -218,11 +234,57 @@ Figures detail_figures(const CollectiveDesk& desk, const CollectiveResult& resul
   return figures;
 }
 
+/// "four of five of 17 public timings across nodes from 1 MiB on with h100-sxm5-80gb"
+std::string support_text(const CollectiveSupport& support) {
+  return fmt::format("four of five of {} public timings {} {} with {}",
+                     support.timings,
+                     support.across_nodes ? "across nodes" : "within a node",
+                     support.is_large ? "from 1 MiB on" : "below 1 MiB",
+                     support.chip);
+}
+
+/// "fitted figures; 430.1 us to 517.4 us, as four of five of 17 public timings ...".
+std::string basis_text(const CollectiveResult& result) {
+  std::string text = fmt::format("{} figures", name(result.answer.grade));
+  if (const auto& support = result.support) {
+    text += fmt::format("; {} to {}, as {}",
+                        format(support->low * result.answer.time),
+                        format(support->high * result.answer.time),
+                        support_text(*support));
+  }
+  return text;
+}
+
+/// Of a table: of each class of sizes, in shares of what is predicted.
+TextView sizes_basis(const std::vector<CollectiveResult>& results) {
+  Grade grade = Grade::fitted;
+  std::vector<std::string> lines;
+  for (const CollectiveResult& result : results) {
+    grade = std::max(grade, result.answer.grade);
+    if (const auto& support = result.support) {
+      const std::string line =
+          fmt::format("  measured times are {:.2f} to {:.2f} times these: {}\n",
+                      support->low,
+                      support->high,
+                      support_text(*support));
+      if (std::ranges::find(lines, line) == lines.end()) {
+        lines.push_back(line);
+      }
+    }
+  }
+  TextView text = fmt::format("\nbasis: {} figures\n", name(grade));
+  for (const std::string& line : lines) {
+    text.add(line);
+  }
+  return text;
+}
+
 /// The time, bandwidths, and why: the candidates, the busiest link.
 TextView one_text(const Cluster& cluster,
                   const CollectiveDesk& desk,
                   const CollectiveResult& result) {
-  const auto& [query, answer, measured] = result;
+  const CollectiveQuery& query = result.query;
+  const CollectiveAnswer& answer = result.answer;
   TextView text = fmt::format(
       "{} of {}, {}\n", name_of(query.collective), format(query.size), ranks_text(cluster, desk));
   for (const std::string& remark : {desk.group().remark, answer.remark}) {
@@ -232,7 +294,7 @@ TextView one_text(const Cluster& cluster,
     return text.add("  nothing to send: there is one rank\n");
   }
   return text.add("\n")
-      .pairs(detail_figures(desk, result))
+      .pairs(joined(detail_figures(desk, result), {{"", basis_text(result), "basis"}}))
       .add(fmt::format("\nwhy: {}\n", why_text(result)))
       .table(candidate_rows(answer), "lrll");
 }
@@ -246,7 +308,8 @@ TextView sizes_text(const Cluster& cluster,
                               name_of(results.front().query.collective),
                               ranks_text(cluster, desk),
                               name_of(results.front().query.fidelity)))
-      .table(rows_of(results, figures), has_measured ? "rrrrrrll" : "rrrrll");
+      .table(rows_of(results, figures), has_measured ? "rrrrrrll" : "rrrrll")
+      .append(sizes_basis(results));
 }
 
 }  // namespace
@@ -282,7 +345,8 @@ View collective_view(const Cluster& cluster,
           "op bytes ranks nodes groups fidelity algorithm time_s closed_time_s "
           "algorithm_bandwidth_Bps bus_bandwidth_Bps busiest_link=busiest.link "
           "busiest_link_bytes=busiest.bytes busiest_link_time_s=busiest.time_s "
-          "measured_time_s measured_grade by_closed_form by_closed_form_time_s",
+          "measured_time_s measured_grade by_closed_form by_closed_form_time_s "
+          "grade low_s=error_bar.low_s high_s=error_bar.high_s",
       .headline = collective_headline(desk, results),
       .plots = collective_plots(desk, results)};
   FigureRows list;

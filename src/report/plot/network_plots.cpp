@@ -97,7 +97,13 @@ Figures collective_headline(const CollectiveDesk& desk,
   }
   const std::string of = results.size() > 1 ? " of " + format(largest.query.size) : "";
   const Seconds time = largest.answer.time;
-  Figures figures = {{"", time, "time" + of},
+  const auto& support = largest.support;
+  const std::string range = support ? fmt::format("{} (four of five between {} and {})",
+                                                  format(time),
+                                                  format(support->low * time),
+                                                  format(support->high * time))
+                                    : format(time);
+  Figures figures = {{"", range, "time" + of},
                      {"",
                       desk.bus_bandwidth(largest.query.collective, largest.query.size, time),
                       "bus bandwidth" + of},

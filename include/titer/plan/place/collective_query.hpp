@@ -46,6 +46,7 @@ struct CollectiveAnswer {
   Seconds time;                               // at the fidelity asked for
   Seconds closed_time;
   ProtocolChoice protocols;
+  Grade grade = Grade::fitted;         // of the figures of these
   std::optional<Execution> execution;  // of the graph, unless closed
   std::string busiest;                 // the link's ends, "device 0 to nic 0"
   std::vector<Candidate> candidates;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "titer/measured/collective_support.hpp"
 #include "titer/plan/place/collective_query.hpp"
 #include "titer/view/view.hpp"
 
@@ -21,6 +22,7 @@ struct CollectiveResult {
   CollectiveQuery query;
   CollectiveAnswer answer;
   std::optional<MeasuredTime> measured;
+  std::optional<CollectiveSupport> support = {};  // public timings of the same
 };
 
 /// "16 ranks (8 on each of 2 nodes) of dgx-a100-80gb".
