@@ -6,6 +6,7 @@
 
 #include "answers.hpp"
 #include "arguments.hpp"
+#include "files.hpp"
 #include "sweep_stream.hpp"
 #include "titer/ask/campaign.hpp"
 #include "titer/ask/explain.hpp"
@@ -217,6 +218,7 @@ PYBIND11_MODULE(titer, module) {
   module.attr("__version__") = std::string(version());
   add_input_error(module);
   add_answer(module);
+  add_files(module);
   module.def("run",
              run,
              py::arg("scenario"),

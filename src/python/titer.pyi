@@ -2,7 +2,7 @@
 # dicts are described for type checkers only: import their names under `if TYPE_CHECKING`.
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from typing_extensions import NotRequired
@@ -44,6 +44,7 @@ _Kind = Literal[
     "reliabilities",
 ]
 _NameOrFile = str | os.PathLike[str]
+_Files = _NameOrFile | Sequence[_NameOrFile]
 
 def run(
     scenario: _NameOrFile | Mapping[str, Any],
@@ -115,6 +116,15 @@ def ask(
     jobs: int = 0,
     progress: _Progress = None,
 ) -> Answer: ...
+def validate(datasets: _Files, **options: Any) -> Answer: ...
+def trace(files: _Files, **options: Any) -> Answer: ...
+def calibrate(kind: Literal["chip", "network", "stack"], data: _Files, **options: Any) -> Answer: ...
+def import_run(
+    files: _Files,
+    cluster: str = "",
+    define: Mapping[str, str] | None = None,
+    accept_unknown: bool = False,
+) -> dict[str, Any]: ...
 def names(kind: _Kind) -> list[str]: ...
 
 class Result(TypedDict):

@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 import unittest
+import warnings
 from collections import OrderedDict, UserDict
 
 import titer
@@ -454,6 +455,7 @@ class TestHints(unittest.TestCase):
         for node in declared(ast.FunctionDef):
             with self.subTest(node.name):
                 names = [argument.arg for argument in node.args.args]
+                names += [node.args.kwarg.arg] if node.args.kwarg else []
                 defaults = [ast.literal_eval(value) for value in node.args.defaults]
                 found = inspect.signature(getattr(titer, node.name)).parameters.values()
                 self.assertEqual([one.name for one in found], names)
@@ -553,7 +555,54 @@ class TestInstallation(unittest.TestCase):
             self.assertEqual(said.rstrip(), done.stdout.rstrip())
 
 
+class TestFiles(unittest.TestCase):
+    """Measured files, and those of other programs."""
+
+    RUNS = ROOT / "tests/data/measured/training_vtrain_single.csv"
+    TRACE = ROOT / "tests/data/traces/kineto.json"
+
+    def test_say_what_the_program_says(self):
+        self.assertEqual(titer.validate(self.RUNS, by="chip"),
+                         json.loads(program("validate", str(self.RUNS), "--by", "chip", "--format", "json")))
+        self.assertEqual(titer.validate([str(self.RUNS)]).text(), program("validate", str(self.RUNS)))
+        self.assertEqual(titer.trace([self.TRACE]).text(), program("trace", str(self.TRACE)))
+
+    def test_refuse_what_the_program_refuses(self):
+        with self.assertRaises(titer.InputError):
+            titer.validate(self.RUNS, bye="chip")
+        with self.assertRaises(titer.InputError):
+            titer.calibrate("chips", self.RUNS, base="dgx-h100")
+        with self.assertRaises(titer.InputError):
+            titer.import_run("no-such-file.sh")
+
+    def test_import_gives_what_run_takes(self):
+        script = "#!/bin/sh\npython pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 " \
+                 "--seq-length 4096 --max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size $GB " \
+                 "--tensor-model-parallel-size 2 --bf16 --vocab-size 32000\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "pretrain.sh")
+            path.write_text(script)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                run = titer.import_run(path, cluster="dgx-h100", define={"GB": "64"})
+            self.assertEqual(run["plan"]["tensor"], 2)
+            self.assertEqual(run["training"]["global_batch"], 64)
+            self.assertTrue(any("used" in str(one.message) for one in told))
+            self.assertEqual(run["cluster"], "dgx-h100")
+
+
 class TestPandas(unittest.TestCase):
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
+    def test_has_the_rows_of_answers(self):
+        found = titer.search("llama3-70b-64xh100", {"top": 3, "space.schedule": "1f1b"})
+        frame = found.frame()
+        self.assertEqual(len(frame), len(found["plans"]))
+        self.assertEqual(list(frame["iteration_time_s"]), [plan["iteration_time_s"] for plan in found["plans"]])
+        self.assertEqual(frame["rank"].dtype, int)
+        errors = titer.validate(TestFiles.RUNS).frame()["ape_pct"]
+        self.assertEqual(errors.dtype, float)
+        self.assertGreater(errors.count(), 10)
+
     @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
     def test_reads_a_sweep(self):
         import pandas
