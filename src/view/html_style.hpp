@@ -13,7 +13,7 @@ inline constexpr std::string_view kReportStyle = R"(
 body{margin:0;background:var(--sheet);color:var(--ink);font:16px/1.55 system-ui,-apple-system,
 "Segoe UI",Roboto,Helvetica,Arial,sans-serif;-webkit-text-size-adjust:100%}
 main{max-width:1120px;margin:0 auto;padding:2rem 1.25rem 3rem}
-h1{font-size:1.75rem;line-height:1.2;letter-spacing:-.015em;font-weight:680;margin:0 0 .75rem;
+h1{font-size:1.75rem;line-height:1.2;letter-spacing:-.015em;font-weight:680;margin:0 0 .75rem;overflow-wrap:anywhere;
 text-wrap:balance}
 h2,article h3{font-size:1.2rem;line-height:1.3;font-weight:650;margin:2.5rem 0 .25rem}
 h3,h4{font-size:1rem;font-weight:650;margin:1.75rem 0 .4rem;overflow-wrap:anywhere}

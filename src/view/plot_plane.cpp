@@ -119,8 +119,8 @@ class PlaneDrawing {
           kDashes[index % kDashes.size()].empty() ? "none" : kDashes[index % kDashes.size()],
           d));
     }
-    for (const PlotPoint& point : series.points) {
-      add_point(point, series, index);
+    for (std::size_t i = 0; i < series.points.size(); ++i) {
+      add_point(i, series, index);
     }
   }
 
@@ -142,8 +142,9 @@ class PlaneDrawing {
     }
   }
 
-  void add_point(const PlotPoint& point, const PlotSeries& series, std::size_t index) {
+  void add_point(std::size_t number, const PlotSeries& series, std::size_t index) {
     const std::size_t tone = index % kTones;
+    const PlotPoint& point = series.points[number];
     const Point at = place(point.x, point.y);
     sheet_.begin_mark(point.words.empty() ? series.name : point.words);
     if (point.range && series.look == PlotLook::points) {
@@ -154,7 +155,11 @@ class PlaneDrawing {
     sheet_.path(fmt::format("part t{}", tone), shape(index, at));
     sheet_.end_mark();
     if (!point.label.empty()) {
-      add_point_label(at, point.label);
+      const bool is_line = series.look == PlotLook::line;
+      const bool rises =
+          is_line && number + 1 < series.points.size() && series.points[number + 1].y > point.y;
+      const bool has_fallen = is_line && number > 0 && series.points[number - 1].y > point.y;
+      add_point_label(at, point.label, {.rises = rises, .has_fallen = has_fallen});
     }
   }
 
@@ -162,20 +167,28 @@ class PlaneDrawing {
     return bottom_ - y_.share(limit.at) * (bottom_ - top_);
   }
 
-  /// Above the point, or below it where a limit goes through.
-  void add_point_label(Point at, const std::string& label) {
+  /// Of a line at a point: whether it goes up to the right of it, and came down from the left.
+  struct Course {
+    bool rises = false;
+    bool has_fallen = false;
+  };
+  /// Above the point, or below it where a limit or the line goes through; to its left where the
+  /// line rises, or the paper ends.
+  void add_point_label(Point at, const std::string& label, Course course) {
     constexpr double above = 6;
     constexpr double below = 15;
     const bool is_crossed = std::ranges::any_of(plane_.y_limits, [&](const PlotLimit& limit) {
       return std::abs(height_of(limit) - (at.y - above - kLabelHeight / 2)) < kLabelHeight;
     });
     const double width = text_width(label);
-    const bool is_last = at.x + 8 + width > right_;
-    const Point place = {at.x + (is_last ? -8.0 : 8.0),
-                         is_crossed ? std::min(at.y + below, bottom_ - 2) : at.y - above};
-    sheet_.text(place, is_last ? "small label end" : "small label", label);
-    labels_.push_back({.left = is_last ? place.x - width : place.x,
-                       .right = is_last ? place.x : place.x + width,
+    const bool is_left = at.x + 8 + width > right_ || (course.rises && at.x - 8 - width > left_);
+    const Point place = {at.x + (is_left ? -8.0 : 8.0),
+                         is_crossed || (is_left && course.has_fallen)
+                             ? std::min(at.y + below, bottom_ - 2)
+                             : at.y - above};
+    sheet_.text(place, is_left ? "small label end" : "small label", label);
+    labels_.push_back({.left = is_left ? place.x - width : place.x,
+                       .right = is_left ? place.x : place.x + width,
                        .base = place.y});
   }
 

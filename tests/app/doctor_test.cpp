@@ -39,6 +39,19 @@ double sum_of_causes(const Document& answer) {
   return sum;
 }
 
+/// What is no file of this run is said, and does not go for one.
+TEST(AppDoctor, TellsFilesOfOtherThings) {
+  const TemporaryFolder folder;
+  const std::string drawing = folder.file("a.svg", "<svg><rect/></svg>\n");
+  EXPECT_TRUE(contains(refusal_of(titer({"doctor", drawing})), "XML, but not NCCL's topology"));
+  const std::string text =
+      data_of(titer({"doctor", doctor_data("rank0.json"), "--run", "llama3-70b-64xh100"}));
+  EXPECT_TRUE(contains(text, "is of 8 ranks, the run has 64 devices: another run"));
+  EXPECT_FALSE(
+      contains(data_of(titer({"doctor", doctor_data("rank0.json"), doctor_data("run.json")})),
+               "another run"));
+}
+
 TEST(AppDoctor, CausesAddUpToTheDifference) {
   const Document answer = json_of({doctor_data("train.log"),
                                    doctor_data("rank0.json"),

@@ -28,7 +28,7 @@ bool is_nccl_tests(std::string_view text) {
 }
 
 std::string says(const TrainingLog& log) {
-  std::string text = fmt::format("{}, {} lines", log.program, log.steps.size());
+  std::string text = fmt::format("{}, {}", log.program, counted_text(log.steps.size(), "line"));
   if (log.time) {
     text += fmt::format(", median {}", format(Seconds::from_si(log.time->median)));
   } else if (log.tokens_per_s) {
@@ -40,8 +40,11 @@ std::string says(const TrainingLog& log) {
 }
 
 std::string says(const StepBreakdown& step) {
-  std::string text =
-      fmt::format("{}, {:.4g} steps of {}", step.format, step.steps, format(step.time));
+  std::string text = fmt::format("{}, {:.4g} step{} of {}",
+                                 step.format,
+                                 step.steps,
+                                 step.steps == 1 ? "" : "s",
+                                 format(step.time));
   if (step.rank) {
     text += fmt::format(", rank {}", *step.rank);
   }
@@ -79,6 +82,10 @@ class FileSorter {
     if (begins_as(text, "{\"")) {
       take_object(name, text);
     } else if (const auto family = machine_family(text)) {
+      if (text.find_first_of('<') == text.find_first_not_of(" \t\r\n") &&
+          !holds_any(text, {"<system"})) {
+        throw InputError(name + ": XML, but not NCCL's topology; expected what a run left behind");
+      }
       files_.topologies.push_back(path);
       add(name, "topology", std::string(*family));
     } else if (is_nccl_tests(text)) {

@@ -29,6 +29,14 @@ class StepComparer {
     if (!files_.logs.empty()) {
       compare_log(files_.logs.front(), step);
     }
+    if (ranks && ranks->mean.world_size &&
+        *ranks->mean.world_size != probe_.scenario().plan.devices()) {
+      report_.findings.push_back(
+          fmt::format("{} is of {} ranks, the run has {} devices: another run",
+                      files_.traces.front().source,
+                      *ranks->mean.world_size,
+                      probe_.scenario().plan.devices()));
+    }
     const bool timed = ranks && !ranks->mean.only_shares;
     if (timed && !report_.measured) {
       report_.measured = ranks->mean.time;

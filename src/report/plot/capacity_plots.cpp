@@ -9,12 +9,12 @@
 namespace titer {
 namespace {
 
-/// Numbers of devices that lie far apart are drawn by their logarithms.
+constexpr double kFar = 8;  // times apart: numbers are drawn by their logarithms
+
 PlotAxis devices_axis(const CapacityResult& result) {
-  constexpr double far = 8;
   const double least = static_cast<double>(result.points.front().devices);
   const double most = static_cast<double>(result.points.back().devices);
-  return {.label = "devices", .logarithmic = most > far * least};
+  return {.label = "devices", .logarithmic = most > kFar * least};
 }
 
 std::string point_words(const CapacityQuestion& question, const CapacityPoint& point) {
@@ -67,12 +67,13 @@ PlotSeries series_of(const CapacityQuestion& question,
   return series;
 }
 
-double largest_of(const PlotSeries& series) {
-  double most = 0;
+PlotRange drawn_range(const PlotSeries& series) {
+  PlotRange all = {.low = series.points.front().y, .high = 0};
   for (const PlotPoint& point : series.points) {
-    most = std::max(most, point.range ? point.range->high : point.y);
+    all.low = std::min(all.low, point.range ? point.range->low : point.y);
+    all.high = std::max(all.high, point.range ? point.range->high : point.y);
   }
-  return most;
+  return all;
 }
 
 Plot over_devices(const CapacityResult& result,
@@ -82,7 +83,9 @@ Plot over_devices(const CapacityResult& result,
   const bool has_band = std::any_of(series.points.begin(),
                                     series.points.end(),
                                     [](const auto& point) { return point.range.has_value(); });
-  axis.from_zero = true;
+  const auto [low, high] = drawn_range(series);
+  axis.logarithmic = low > 0 && high > kFar * low;
+  axis.from_zero = !axis.logarithmic;
   return {.title = series.name + " over devices",
           .note = has_band ? "The band holds 10 to 90 % of simulated runs." : "",
           .chart = PlotPlane{.x = devices_axis(result),
@@ -135,7 +138,7 @@ std::vector<Plot> capacity_plots(const CapacityQuestion& question, const Capacit
       budget.push_back(
           {amount(*question.budget), "budget " + money_count(question, *question.budget)});
     }
-    PlotAxis axis = count_axis(question.currency.words(), largest_of(cost));
+    PlotAxis axis = count_axis(question.currency.words(), drawn_range(cost).high);
     plots.push_back(over_devices(result, std::move(cost), std::move(axis), std::move(budget)));
   }
   return plots;

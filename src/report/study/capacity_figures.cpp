@@ -74,7 +74,7 @@ Figures time_figures(const CapacityQuestion& question, const CapacityPoint& poin
     chance = Datum(point.spread->in_time, kWholePercent);
   }
   figures.push_back(if_any({"", question.tokens ? range : Datum(), "10-90 %"}));
-  figures.push_back(if_any({"chance_in_time", chance, question.tokens ? "P(deadline)" : ""}));
+  figures.push_back(if_any({"chance_in_time", chance, question.tokens ? "in time" : ""}));
   return figures;
 }
 
