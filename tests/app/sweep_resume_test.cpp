@@ -231,7 +231,7 @@ TEST_F(AppSweepResume, InShardsMakesTheSameTable) {
 }
 
 TEST_F(AppSweepResume, ShardsAreMergedByNameToo) {
-  const std::string rows = path("rows.csv");
+  const std::string rows = path("rows.jsonl");
   Arguments merge = {"merge"};
   for (const std::string shard : {"1", "2"}) {
     EXPECT_EQ(
