@@ -29,7 +29,7 @@ constexpr std::array<HarmlessSettings, 7> kByName = {
      {kCheckpoints,
       "*ckpt_path* *ckpt_dir* *checkpoint_path* *checkpoint_dir* *save_path* *save_dir* "
       "*save_folder* *load_path* *load_dir* *output_dir* *output_path* *save_interval* "
-      "*save_steps* *save_freq* *save_every* *hub_model_id* *push_to_hub*"},
+      "*save_steps* *save_freq* *save_every* *hub_model_id* *push_to_hub* *adapter_path*"},
      {kLength,
       "*eval_interval* *eval_steps* *eval_iters* *eval_freq* *eval_every* *train_samples "
       "*train_tokens *train_iters"},
@@ -58,7 +58,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "no_query_key_layer_scaling attention_softmax_in_fp32 normalize_attention_scores "
       "seq_len_interpolation_factor fp8_amax_* fp8_margin fp8_interval reduce_amax "
       "apply_residual_connection_post_layernorm glu_linear_offset activation_func_clamp_value "
-      "use_mup "
+      "use_mup shape_order pre_tockens next_tockens "
       "moe_router_padding_for_* mrope_section no_rope_freq relative_attention_* "
       "fp16_lm_cross_entropy gelu_approx openai_gelu onnx_safe "
       "disable_bf16_reduced_precision_matmul "
@@ -73,7 +73,8 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "result_rejected_tracker_filename disable_tensorboard disable_wandb disable_mlflow mlflow_* "
       "config_logger_dir energy_monitor "
       "stderr_sink_level file_sink_level sink_level comet_* dump_param_to_param_group_map "
-      "cpuctxsw cuda_graph_trace cuda_memory_usage"},
+      "cpuctxsw cuda_graph_trace cuda_memory_usage use_legacy_static_engine cache_mla_latents "
+      "moe_pad_experts_for_cuda_graph_inference output_bert_embeddings"},
      {kCheckpoints,
       "save save_* load load_* async_save ckpt_* dist_ckpt_* use_dist_ckpt* no_ckpt_* no_load_* "
       "no_save_* use_persistent_ckpt_worker auto_detect_ckpt_format finetune pretrained_checkpoint "
@@ -86,7 +87,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "convert_checkpoint* use_checkpoint_args trigger_path convert_to_hf convert_from_hf "
       "distrib_optim_fully_reshardable_* "
       "hf_checkpoint* hf_save_path hf_model_name_or_path use_dist_ckpt_* "
-      "use_gcp_dynamic_checkpointing"},
+      "use_gcp_dynamic_checkpointing moe_use_upcycling no_strict_fsdp_dtensor_load inprocess_*"},
      {kLength,
       "eval_* skip_train train_samples train_iters train_tokens exit_* rampup_batch_size test_mode "
       "decrease_batch_size_if_needed phase_transition_iterations iterations_to_skip "
@@ -114,7 +115,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "moe_token_drop_policy moe_router_force_load_balancing moe_input_jitter_eps "
       "mtp_loss_scaling_factor moe_per_layer_logging moe_router_force_biased qk_clip* "
       "use_z_loss moe_enable_routing_replay moe_use_fused_router_with_aux_score "
-      "check_weight_hash_across_dp_replicas_interval"},
+      "check_weight_hash_across_dp_replicas_interval allow_ambiguous_pad_tokens"},
      {kLaunch,
       "distributed_timeout_* distributed_backend node_rank master_addr master_port rdzv_* "
       "max_restarts local_rank nnodes nproc_per_node nproc tee redirects standalone "
@@ -132,7 +133,7 @@ constexpr std::array<HarmlessSettings, 11> kOfMegatron = {
       "enable_gpt_oss adlr_autoresume* no_mlflow* mail_user mail_type dependency signal "
       "requeue gpu_bind distribution switches "
       "use_cpu_distributed_init use_mpi bind_to map_by oversubscribe allow_run_as_root mca "
-      "deprecated_use_mcore_models log_dir rdzv_id"},
+      "deprecated_use_mcore_models log_dir rdzv_id calc_ft_timeouts"},
      {kKernels,
       "bias_gelu_fusion no_bias_gelu_fusion bias_swiglu_fusion no_bias_swiglu_fusion "
       "bias_dropout_fusion no_bias_dropout_fusion bias_activation_fusion bias_dropout_add_fusion "
@@ -271,7 +272,8 @@ constexpr std::array<HarmlessSettings, 8> kOfTorchtitan = {
       "training.data_files training.data_path "
       "experimental.custom_*"},
      {kLaunch,
-      "comm.init_timeout_seconds comm.train_timeout_seconds fault_tolerance.* module config"},
+      "comm.init_timeout_seconds comm.train_timeout_seconds comm.save_* fault_tolerance.* module "
+      "config"},
      {kKernels, "model.norm_type activation_checkpoint.early_stop"}}};
 
 }  // namespace

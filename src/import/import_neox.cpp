@@ -5,6 +5,7 @@
 #include "import/hf/hf_parts.hpp"
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
+#include "import_usual.hpp"
 
 namespace titer {
 namespace {
@@ -291,13 +292,13 @@ void import_neox(const ImportTask& task) {
       task.into.training.add("gradient_precision", Value("fp32"));
     }
   }
-  if (in.any_on({"te_fp8_mha", "te_layernorm_mlp", "te_mha"})) {
-    if (in.has("te_fp8_format")) {
-      in.fail("te_fp8_format", "which products are in FP8 is not read");
-    }
+  // Nothing is in FP8 without it, whatever format is told.  [megatron/model/transformer.py]
+  if (in.is_on("te_fp8_mha")) {
+    in.fail("te_fp8_mha", "which products are in FP8 is not read");
   }
   in.skip({.what = kSwitchedOff, .patterns = "te_fp8_*"});
   in.skip(harmless_in_neox());
+  in.skip_usual(usual_in_neox());
 }
 
 }  // namespace titer

@@ -118,6 +118,10 @@ struct Degrees {
 [[nodiscard]] Value state_on_host();
 /// The words of a list, or of a text with commas or blanks.
 [[nodiscard]] std::vector<std::string> listed_words(const ImportTask& task, std::string_view key);
+/// What is computed again and what is kept on the host, in Megatron's names.
+void put_megatron_recompute(const ImportTask& task, const Degrees& degrees);
+/// Settings of Megatron-LM that count only beside something that the run has not.
+void skip_without_object(const ImportTask& task, const Degrees& degrees);
 /// What is captured in graphs, in Megatron's names.
 void put_megatron_graph(const ImportTask& task);
 /// Layers of the stages, virtual stages and schedule in Megatron's names.

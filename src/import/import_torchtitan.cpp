@@ -6,6 +6,7 @@
 #include "import/hf/hf_parts.hpp"
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
+#include "import_usual.hpp"
 #include "titer/import/foreign_words.hpp"
 #include "titer/input/words.hpp"
 
@@ -98,6 +99,15 @@ void read_data_parallelism(const ImportTask& task, Degrees& degrees) {
   const std::string reshard = in.word("parallelism.fsdp_reshard_after_forward").value_or("default");
   const bool by_default = reshard == "default" && degrees.pipeline == 1;
   plan.add("reshard_after_forward", Value(by_default || reshard == "always"));
+}
+
+/// Groups that TorchFT keeps alike, each of the devices that are launched together.
+void read_replica_groups(const ImportTask& task) {
+  Settings& in = task.in;
+  if (in.is_on("fault_tolerance.enable") &&
+      in.integer("fault_tolerance.group_size", 0).value_or(0) != 1) {
+    in.leave_out("fault_tolerance.enable", "groups of replicas that come and go are not modelled");
+  }
 }
 
 void read_schedule(const ImportTask& task, std::int64_t pipeline) {
@@ -305,7 +315,9 @@ void torchtitan_plan(const ImportTask& task) {
   read_batches(task, degrees, is_early ? *degrees.pipeline : 0);
   read_training(task);
   in.skip_what_is_off("enable");
+  read_replica_groups(task);
   in.skip(harmless_in_torchtitan());
+  in.skip_usual(usual_in_torchtitan());
 }
 
 }  // namespace titer

@@ -54,13 +54,14 @@ constexpr std::array<WordSign, 12> kWords = {
      {"run_name", {"megatron_vit", "vit"}}}};
 
 /// Scripts of Megatron-LM by what is in their names.
-constexpr std::array<Sign, 10> kScripts = {{{"_megatron_falcon", "megatron_falcon"},
+constexpr std::array<Sign, 11> kScripts = {{{"_megatron_falcon", "megatron_falcon"},
                                             {"pretrain_ict", "ict"},
                                             {"pretrain_t5", "t5"},
                                             {"pretrain_retro", "retro"},
                                             {"pretrain_mamba", "megatron_mamba"},
                                             {"pretrain_hybrid", "megatron_mamba"},
                                             {"pretrain_vlm", "llava"},
+                                            {"pretrain_llava", "llava"},
                                             {"pretrain_mimo", "llava"},
                                             {"pretrain_vision", "vit"},
                                             {"multimodal/train", "llava"}}};
@@ -126,6 +127,10 @@ bool makes_own_model(Settings& in, std::string_view script) {
 }  // namespace
 
 void refuse_unmodelled(const ImportTask& task) {
+  if (task.in.has("mm_model")) {
+    task.in.fail("mm_model", "tells the model, in a file of MindSpeed-MM's that is not read");
+    return;
+  }
   if (const auto told = told_by_settings(task.in)) {
     task.in.fail(told->key, unmodelled_refusal(told->type));
     return;

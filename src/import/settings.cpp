@@ -167,6 +167,11 @@ bool Settings::has(std::string_view key) const {
   return entry != nullptr && entry->value->kind != Value::Kind::null && !entry->is_told_elsewhere;
 }
 
+bool Settings::is_open(std::string_view key) const {
+  const Entry* entry = find(key);
+  return entry != nullptr && !entry->missing.empty();
+}
+
 std::vector<std::string> Settings::keys() const {
   std::vector<std::string> names;
   for (const auto& [key, entry] : entries_) {

@@ -1,8 +1,10 @@
 // What became of each setting: used, known to be harmless, not read, left open.
 
 #include <algorithm>
+#include <charconv>
 
 #include "titer/import/settings.hpp"
+#include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
@@ -21,6 +23,22 @@ bool asks_for_nothing(const Value& value) {
     default:
       return false;
   }
+}
+
+std::optional<double> number_of_text(std::string_view text) {
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && rest == text.data() + text.size();
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+/// 1.0 is 1, and True true.
+bool says(const Value& value, std::string_view usual) {
+  const std::string written =
+      lower(value.kind == Value::Kind::text ? value.text : to_json(value, 0));
+  const auto a = number_of_text(written);
+  const auto b = number_of_text(usual);
+  return a && b ? *a == *b : written == lower(usual);
 }
 
 template <class Visit>
@@ -91,6 +109,21 @@ void Settings::skip_each(std::string_view pattern, std::string_view what) {
 void Settings::skip(std::span<const HarmlessSettings> known) {
   for (const HarmlessSettings& kind : known) {
     skip(kind);
+  }
+}
+
+void Settings::skip_usual(std::string_view usual) {
+  while (!usual.empty()) {
+    const std::string_view line = usual.substr(0, usual.find('\n'));
+    const std::size_t blank = std::min(line.find(' '), line.size());
+    const std::string_view value = line.substr(std::min(blank + 1, line.size()));
+    for (const std::size_t place : places(line.substr(0, blank), false)) {
+      Entry& entry = entries_[place].second;
+      if (!is_settled(entry) && says(*entry.value, value)) {
+        entry.harmless = kUsual;
+      }
+    }
+    usual.remove_prefix(std::min(line.size() + 1, usual.size()));
   }
 }
 

@@ -31,6 +31,7 @@ struct HarmlessSettings {
 /// Whether the name is in one of the lists.
 [[nodiscard]] bool is_harmless(std::string_view key, std::span<const HarmlessSettings> known);
 
+inline constexpr std::string_view kUsual = "as its program has it by itself";
 /// What counts only beside something else that a run has not.
 inline constexpr std::string_view kSwitchedOff = "switched off, or of what the run has not";
 
@@ -64,6 +65,8 @@ class Settings {
 
   /// Whether it is given, and not as null.
   [[nodiscard]] bool has(std::string_view key) const;
+  /// Whether it was asked for, and is not told: "$(nproc)".
+  [[nodiscard]] bool is_open(std::string_view key) const;
   [[nodiscard]] std::vector<std::string> keys() const;
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key,
                                                     std::int64_t least,
@@ -94,6 +97,9 @@ class Settings {
   /// Of what nobody asked for these are harmless.
   void skip(const HarmlessSettings& known);
   void skip(std::span<const HarmlessSettings> known);
+  /// So are those that say what their program would take without them: `usual` has a line for each,
+  /// its name and the value.
+  void skip_usual(std::string_view usual);
   [[nodiscard]] bool is_skipped(std::string_view key) const;
   /// What has been asked for turns out to stand for nothing here.
   void leave_out(std::string_view key, std::string_view why);

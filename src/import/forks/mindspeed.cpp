@@ -28,7 +28,9 @@ constexpr std::array<HarmlessSettings, 6> kOfMindSpeed = {
       "prompt_type* is_instruction_dataset full_shuffle_instruction_dataset handler_name "
       "no_shared_storage no_shuffle neat_pack padded_samples no_cut_token cut_max_seqlen "
       "return_document_ids pad_to_multiple_of append_eod enable_hf2mg_convert model_type_hf "
-      "max_packing_length load_checkpoint_loosely lora_load lora_ckpt_filter padding_free"},
+      "max_packing_length load_checkpoint_loosely lora_load lora_ckpt_filter padding_free "
+      "workers enable_thinking pack map_keys overwrite_cache dataset_additional_keys "
+      "interleave_probs streaming"},
      {"how processes are launched",
       "ai_framework local_worker_num join max_new_tokens local_rank use_deter_comp jit_compile "
       "async_log_allreduce hccl_* "
@@ -38,7 +40,7 @@ constexpr std::array<HarmlessSettings, 6> kOfMindSpeed = {
       "next_tockens mla_mm_split mla_fa_without_pad mla_fa_divide_qk padded_base_length "
       "moe_permutation_async_comm enable_token_rearrange_opt moe_unperm2_mem_optim "
       "attention_mask_on_cpu use_cp_send_recv_overlap kv_head_repeat_before_uly_alltoall "
-      "use_rotary_position_embeddings lora_fusion optimize_send_recv_comm "
+      "use_rotary_position_embeddings lora_fusion optimize_send_recv_comm coc_* "
       "optimize_vpp_send_recv_comm use_ring_attention_update megatron_cp_in_bnsd"},
      {"sizes of buckets and buffers, as the stack's", "swap_optimizer_times param_and_grad_*"}}};
 

@@ -6,6 +6,7 @@
 #include "import/hf/hf_parts.hpp"
 #include "import/import_harmless.hpp"
 #include "import/import_parts.hpp"
+#include "titer/input/document.hpp"
 
 namespace titer {
 namespace {
@@ -36,6 +37,9 @@ void suppose_own(const ImportTask& task) {
   usual("global_batch_size", Value(std::int64_t{16}), "16");
   usual("recompute_granularity", Value("selective"), "selective");
   usual("use_distributed_optimizer", Value(true), "true");
+  if (in.has("expert_model_parallel_size")) {
+    usual("expert_tensor_parallel_size", Value(std::int64_t{1}), "1");
+  }
   const std::string kept =
       in.word(in.has("torch_dtype") ? "torch_dtype" : "dtype").value_or("bfloat16");
   if (!in.has("bf16") && !in.has("fp16")) {
@@ -77,6 +81,21 @@ void put_own(const ImportTask& task) {
   }
 }
 
+/// '{"lr_warmup_init": 1e-6}': settings of Megatron's that it has no word of its own for.
+void read_extra(const ImportTask& task) {
+  constexpr std::string_view key = "megatron_extra_kwargs";
+  const std::string text = task.in.text(key).value_or("");
+  if (text.empty()) {
+    return;
+  }
+  const Document extra = parse_json(text, task.file + ": --" + std::string(key));
+  for (const auto& [name, value] : extra.root.members) {
+    if (!is_harmless(name, harmless_in_megatron())) {
+      task.in.leave_out(key, "what it tells Megatron-Core is not read");
+    }
+  }
+}
+
 }  // namespace
 
 void import_swift_megatron(const ImportTask& task) {
@@ -97,6 +116,7 @@ void import_swift_megatron(const ImportTask& task) {
   }
   megatron_plan(task);
   put_own(task);
+  read_extra(task);
   in.skip(harmless_in_megatron());
   in.skip({.what = "data, lengths and checkpoints",
            .patterns = "dataset* max_epochs load_safetensors save_safetensors split_dataset_ratio "
@@ -104,7 +124,9 @@ void import_swift_megatron(const ImportTask& task) {
                        "model_name model_type template* padding_free lora_alpha lora_dropout "
                        "merge_lora cached_dataset truncation_strategy strict agent_template "
                        "add_version train_iters num_train_epochs output_dir report_to "
-                       "dataloader_* loss_scale no_save_* no_load_* freeze_vit freeze_aligner"});
+                       "dataloader_* loss_scale no_save_* no_load_* freeze_vit freeze_aligner "
+                       "dataset_num_proc ignore_args_error create_checkpoint_symlink use_rslora "
+                       "lora_dtype init_weights columns custom_* model_revision ddp_timeout"});
 }
 
 }  // namespace titer

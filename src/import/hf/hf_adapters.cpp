@@ -138,6 +138,13 @@ void put_adapters(const ImportTask& task, const AdapterKeys& keys, const BaseBit
   if (!rank) {
     assume(task, keys.rank, "taken as " + std::to_string(keys.usual_rank));
   }
+  for (const std::string_view whole :
+       {"lora_modules_to_save", "modules_to_save", "additional_target"}) {
+    if (in.has(whole)) {
+      assume(task, whole, "what is trained whole beside the adapters is not counted");
+      static_cast<void>(in.raw(whole));
+    }
+  }
   Value adapters = Value::make_object();
   adapters.add("rank", Value(rank.value_or(keys.usual_rank)));
   adapters.add("targets", targets_of(task, keys));

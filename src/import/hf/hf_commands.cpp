@@ -243,8 +243,14 @@ void put_hf_adapters(const ImportTask& task) {
 
 /// LLaVA's program and those after it: what looks is in no file, and small beside the model.
 void read_llava(const ImportTask& task) {
+  const std::vector<std::string>& scripts = task.arguments.scripts;
   Settings& in = task.in;
   if (!in.has("vision_tower")) {
+    if (std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
+          return lower(name).find("llava") != std::string::npos;
+        })) {
+      in.fail("", "starts a program of LLaVA, and tells no --vision_tower");
+    }
     return;
   }
   for (const std::string_view key : {"tune_mm_mlp_adapter", "freeze_backbone"}) {

@@ -64,13 +64,22 @@ class Trainer {
     const bool bf16 = is_auto || pure || in_.any_on({"bf16", "bfloat16"}) || mixed == "bf16" ||
                       loaded_type(task_) == "bf16";
     const std::string_view format = narrowest_format(bf16);
-    training_.add("precision", Value(format));
+    training_.add("precision", is_open(format) ? Value(kLeftOpen) : Value(format));
     if (pure) {
       put_all_bf16(task_);
     }
     if (format == "fp8" && in_.is_on("fp8_enable_fsdp_float8_all_gather")) {
       training_.add("narrow_weights", Value("gathered"));
     }
+  }
+
+  /// Whether what is asked for and not told would be another format than the widest.
+  [[nodiscard]] bool is_open(std::string_view format) const {
+    constexpr std::array<std::string_view, 6> keys = {
+        "bf16", "bfloat16", "fp16", "float16", "fp8", "mixed_precision"};
+    return (format == "fp32" || format == "tf32") &&
+           std::any_of(
+               keys.begin(), keys.end(), [&](std::string_view key) { return in_.is_open(key); });
   }
 
   /// Of those that are asked for; bf16 is asked for in more ways than one word.

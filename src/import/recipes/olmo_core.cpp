@@ -28,6 +28,7 @@ constexpr std::array<HarmlessSettings, 4> kOfOlmoCore = {
      {"how layers are made and wrapped",
       "_class_ _CLASS_* model.name model._CLASS_ model.dtype model.lm_head.* model.block.* "
       "model.factory train_module._CLASS_ train_module.name model.fused_ops model.use_flash "
+      "model.attn_backend "
       "train_module.dp_config.wrapping_strategy train_module.dp_config.prefetch_factor "
       "train_module.dp_config._CLASS_ train_module.ac_config._CLASS_ train_module.compile_config* "
       "train_module.load_key_mapping model.freeze_params train_module.device"},

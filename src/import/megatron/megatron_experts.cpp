@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "import_parts.hpp"
+#include "import/import_parts.hpp"
 #include "titer/model/transformer/branches.hpp"
 
 namespace titer {

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "import_parts.hpp"
+#include "import/import_parts.hpp"
 
 namespace titer {
 namespace {

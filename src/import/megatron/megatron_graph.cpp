@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "import_parts.hpp"
+#include "import/import_parts.hpp"
 #include "titer/import/foreign_words.hpp"
 
 namespace titer {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "import_parts.hpp"
+#include "import/import_parts.hpp"
 
 namespace titer {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "import_parts.hpp"
+#include "import/import_parts.hpp"
 #include "titer/import/foreign_words.hpp"
 
 namespace titer {
@@ -26,14 +26,13 @@ class MegatronPlan {
     read_degrees();
     put_megatron_stages(task_, degrees_);
     read_sharding();
-    read_recompute();
-    read_offload();
+    put_megatron_recompute(task_, degrees_);
     read_rest();
     put_megatron_training(task_, degrees_, kMegatronKeys);
     read_dispatch();
     put_megatron_graph(task_);
     take_only(task_, "attention_type", {"multihead"});
-    skip_what_has_no_object();
+    skip_without_object(task_, degrees_);
     remark_on_megatron(task_);
   }
 
@@ -169,9 +168,19 @@ class MegatronPlan {
     }
     take_only(task_, "outer_dp_sharding_strategy", {"no_shard"});
     if (sharding == "zero1" || sharding == "none") {
-      overlap("overlap_param_gather", "optim.overlap_param_sync");
+      read_param_gather();
     } else if (in_.is_on("overlap_param_gather")) {
       assume(task_, "overlap_param_gather", "what is split is gathered ahead, layer by layer");
+    }
+  }
+
+  /// By the buckets of gradients, and of releases that asked for no overlap of these not at all.
+  void read_param_gather() {
+    overlap("overlap_param_gather", "optim.overlap_param_sync");
+    Value* const gathers = plan_.find("overlap_param_gather");
+    if (gathers->boolean && !plan_.find("overlap_grad_reduce")->boolean) {
+      *gathers = Value(false);
+      assume(task_, "overlap_param_gather", "taken off, as --overlap-grad-reduce is");
     }
   }
 
@@ -179,108 +188,6 @@ class MegatronPlan {
   void overlap(std::string_view key, std::string_view nemo_key) {
     const bool on = in_.any_on({key, nemo_key});
     plan_.add(std::string(key), Value(on));
-  }
-
-  /// "full", "selective", "none", or what else stands there.
-  std::string recompute_granularity() {
-    const bool selective = in_.any_on({"recompute_activations", "moe_layer_recompute"});
-    // Before there were granularities a method stood for all of a layer.
-    const std::vector<std::string> keys = in_.keys();
-    const bool is_old =
-        std::find(keys.begin(), keys.end(), "recompute_granularity") == keys.end() &&
-        (in_.is_on("checkpoint_activations") || in_.has("recompute_method"));
-    return in_.word("recompute_granularity")
-        .value_or(selective ? "selective" : (is_old ? "full" : "none"));
-  }
-
-  /// By Megatron-LM's name or DeepSpeed's.
-  bool distributes_inputs() {
-    const bool by_megatron = in_.is_on("distribute_saved_activations");
-    const bool by_deepspeed = in_.is_on("partition_activations");
-    return (by_megatron || by_deepspeed) && degrees_.tensor != 1 && !in_.is_on("sequence_parallel");
-  }
-
-  void read_recompute() {
-    const std::string granularity = recompute_granularity();
-    const std::string method = in_.word("recompute_method").value_or("");
-    const bool distributes = distributes_inputs();
-    const auto count = in_.integer(
-        in_.has("checkpoint_num_layers") ? "checkpoint_num_layers" : "recompute_num_layers", 0);
-    for (const std::string_view key : {"num_micro_batches_with_partial_activation_checkpoints",
-                                       "activations_checkpoint_layers_per_pipeline"}) {
-      if (in_.integer(key, 0).value_or(0) > 0) {
-        in_.leave_out(key, "every micro-batch and stage recomputes alike here");
-      }
-    }
-    if (granularity == "full") {
-      plan_.add("recompute", Value("full"));
-      if (method == "block") {
-        plan_.add("recompute_layers", Value(count.value_or(1)));
-      } else if (count.value_or(1) > 1) {
-        plan_.add("recompute_every", Value(*count));
-      }
-      if (distributes) {
-        plan_.add("distribute_saved_activations", Value(true));
-      }
-    } else if (granularity == "selective") {
-      plan_.add("recompute", selected_modules());
-    } else if (granularity == "none") {
-      plan_.add("recompute", Value("none"));
-    } else {
-      in_.fail("recompute_granularity", "expected full or selective");
-    }
-  }
-
-  Value selected_modules() {
-    std::vector<std::string> names = listed_words(task_, "recompute_modules");
-    if (in_.is_on("moe_layer_recompute")) {
-      if (names.empty() && in_.is_on("recompute_activations")) {
-        names.emplace_back("core_attn");
-      }
-      names.emplace_back("moe");
-    }
-    if (names.empty() || names == std::vector<std::string>{"core_attn"}) {
-      return "selective";
-    }
-    Value list = Value::make_array();
-    for (const std::string& name : names) {
-      if (const auto known = our_word(kMegatronModules, name)) {
-        list.push(Value(*known));
-      } else {
-        in_.fail("recompute_modules",
-                 name +
-                     ": expected core_attn, layernorm, mla_up_proj, mlp, moe, moe_act or "
-                     "shared_experts");
-      }
-    }
-    return list;
-  }
-
-  void read_offload() {
-    Value offload = Value::make_object();
-    if (in_.is_on("optimizer_cpu_offload")) {
-      offload.add("optimizer", Value("host"));
-      const auto fraction = in_.number("optimizer_offload_fraction");
-      if (fraction && *fraction < 1) {
-        in_.leave_out("optimizer_offload_fraction", "all of the optimizer is offloaded here");
-      }
-    }
-    if (in_.is_on("cpu_offloading")) {
-      const bool weights = in_.is_on("cpu_offloading_weights");
-      offload.add("activations", Value("host"));
-      if (weights) {
-        offload.add("weights", Value("host"));
-      }
-      if (const auto layers = in_.integer("cpu_offloading_num_layers", 1, kMostDegree)) {
-        offload.add("layers", Value(*layers));
-      }
-      static_cast<void>(in_.raw("cpu_offloading_activations"));
-    } else {
-      in_.skip({.what = kSwitchedOff, .patterns = "cpu_offloading*"});
-    }
-    if (!offload.members.empty()) {
-      plan_.add("offload", std::move(offload));
-    }
   }
 
   void read_rest() {
@@ -344,46 +251,6 @@ class MegatronPlan {
     if (in_.is_on("use_transformer_engine_op_fuser")) {
       plan_.add("fused_experts", Value(true));
     }
-  }
-
-  /// What counts only beside something that this run has not.
-  void skip_what_has_no_object() {
-    const auto skip = [&](bool is_off, std::string_view patterns) {
-      if (is_off) {
-        in_.skip({.what = kSwitchedOff, .patterns = patterns});
-      }
-    };
-    skip(!in_.is_on("use_fused_sdpa_with_recompute"), "use_fused_sdpa_with_recompute");
-    skip(!task_.into.model || !task_.into.model->experts, "moe_* overlap_moe_* expert_*");
-    skip(degrees_.tensor == 1, "tp_comm_* ub_tp_comm_*");
-    skip(plan_.find("tensor_overlap") == nullptr,
-         "disable_tp_comm_* tp_comm_overlap_* tp_comm_bulk_* tp_comm_split_*");
-    const auto group =
-        in_.integer("microbatch_group_size_per_virtual_pipeline_stage", 1, kMostDegree);
-    skip(group == degrees_.pipeline, "microbatch_group_size_per_virtual_pipeline_stage");
-    skip(degrees_.pipeline == 1,
-         "standalone_embedding_stage encoder_pipeline_model_parallel_size "
-         "pipeline_model_parallel_comm_backend no_scatter_gather_tensors_in_pipeline "
-         "use_ring_exchange_p2p");
-    skip(in_.word("pipeline_model_parallel_comm_backend").value_or("nccl") == "nccl",
-         "pipeline_model_parallel_comm_backend");
-    skip(plan_.find("offload") == nullptr, "optimizer_offload_fraction");
-    skip(!in_.has("fp4_format"), "fp4_recipe fp4_param_gather");
-    skip(in_.word("recompute_granularity").value_or("") != "selective", "recompute_modules");
-    // With sequence parallelism gradients of inputs are scattered, and none is reduced by itself.
-    skip(degrees_.tensor == 1 || in_.is_on("sequence_parallel"),
-         "no_async_tensor_model_parallel_allreduce");
-    skip(plan_.find("virtual_stages") == nullptr,
-         "overlap_p2p_* batch_p2p_comm no_overlap_p2p_communication align_* no_align_* "
-         "microbatch_group_size_per_virtual_pipeline_stage");
-    skip(degrees_.context == 1, "cp_comm_type hierarchical_context_parallel_sizes");
-    skip(!in_.is_on("fsdp"), "fsdp_*");
-    // NeMo's layers of Falcon alone ask for these.
-    skip(in_.text("name").value_or("").find("falcon") == std::string::npos,
-         "mcore_customization_config.parallel_attention "
-         "mcore_customization_config.new_decoder_architecture");
-    skip(!in_.is_on("multi_latent_attention"),
-         "q_lora_rank kv_lora_rank qk_head_dim qk_pos_emb_head_dim v_head_dim");
   }
 
   const ImportTask& task_;

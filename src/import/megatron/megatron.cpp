@@ -5,9 +5,10 @@
 #include <array>
 
 #include "import/hf/hf_parts.hpp"
+#include "import/import_harmless.hpp"
+#include "import/import_parts.hpp"
+#include "import/import_usual.hpp"
 #include "import/recipes/recipe_parts.hpp"
-#include "import_harmless.hpp"
-#include "import_parts.hpp"
 
 namespace titer {
 namespace {
@@ -24,6 +25,7 @@ void finish(const ImportTask& task) {
   }
   megatron_plan(task);
   task.in.skip(harmless_in_megatron());
+  task.in.skip_usual(usual_in_megatron());
 }
 
 /// Megatron-LM of 2021 and 2022 has none of these.

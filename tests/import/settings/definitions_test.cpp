@@ -1,0 +1,135 @@
+// Every setting that a framework's own definition lists, as the framework has it by itself: read,
+// or known to be harmless, or refused where the list says so.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "import/imports.hpp"
+#include "paths.hpp"
+#include "titer/import/imported.hpp"
+#include "titer/input/input_error.hpp"
+
+namespace titer {
+namespace TITER_TEST_FILE {
+
+struct Definition {
+  std::string name;  // of the list in tests/data/import/definitions
+  std::string file;
+  std::string base;  // that one of its settings is put behind
+};
+
+const Definition kMegatron = {
+    "megatron",
+    "run.sh",
+    "python pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 "
+    "--seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 1 "
+    "--global-batch-size 64 --vocab-size 50304 --num-experts 8 --lr 1e-4 "
+    "--pipeline-model-parallel-size 2 --tensor-model-parallel-size 2 "};
+const Definition kMaxText = {"maxtext",
+                             "run.yml",
+                             "base_config: base.yml\nper_device_batch_size: 4\n"
+                             "max_target_length: 2048\nmodel_name: default\n"};
+const Definition kTorchtitan = {"torchtitan",
+                                "run.toml",
+                                "training.local_batch_size = 4\ntraining.seq_len = 8192\n"
+                                "model.name = \"llama3\"\nmodel.flavor = \"8B\"\n"};
+const Definition kAxolotl = {
+    "axolotl",
+    "run.yml",
+    "base_model: Qwen/Qwen2.5-7B\ndatasets:\n  - path: x\n    type: alpaca\nsequence_len: 4096\n"
+    "micro_batch_size: 2\ngradient_accumulation_steps: 4\nlearning_rate: 1e-4\n"
+    "optimizer: adamw_torch\nbf16: true\nadapter: lora\nlora_r: 8\nlora_target_linear: true\n"};
+const Definition kTrainer = {"trainer",
+                             "run.yml",
+                             "model_name_or_path: Qwen/Qwen2.5-7B\n"
+                             "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\n"
+                             "bf16: true\nmax_seq_length: 2048\n"};
+const Definition kLlamaFactory = {
+    "llama_factory",
+    "run.yml",
+    "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\nfinetuning_type: full\ncutoff_len: 2048\n"
+    "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n"};
+
+/// Whether `titer import` takes it without --accept-unknown.
+bool is_taken(const std::string& text, const std::string& file) {
+  ImportOptions options;
+  options.devices = 64;
+  try {
+    return import_text(text, file, options).unread.empty();
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+class Definitions : public ::testing::TestWithParam<Definition> {};
+
+TEST_P(Definitions, EverySettingIsReadOrHarmlessOrRefusedAsListed) {
+  const Definition& of = GetParam();
+  std::ifstream list(testing::root() / "tests/data/import/definitions" / (of.name + ".txt"));
+  ASSERT_TRUE(list);
+  ASSERT_TRUE(is_taken(of.base + "\n", of.file));
+  std::size_t settings = 0;
+  for (std::string line; std::getline(list, line);) {
+    if (line.empty() || line.front() == '#') {
+      continue;
+    }
+    const bool is_refused = line.starts_with("! ");
+    const std::string setting = is_refused ? line.substr(2) : line;
+    EXPECT_NE(is_taken(of.base + setting + "\n", of.file), is_refused) << setting;
+    ++settings;
+  }
+  EXPECT_GT(settings, 100U);
+}
+
+TEST_P(Definitions, WhatNoDefinitionListsIsRefused) {
+  const Definition& of = GetParam();
+  const std::string unheard = of.file == "run.sh"     ? "--quite-unheard-of 3"
+                              : of.file == "run.toml" ? "training.quite_unheard_of = 3"
+                                                      : "quite_unheard_of: 3";
+  EXPECT_FALSE(is_taken(of.base + unheard + "\n", of.file));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Frameworks,
+    Definitions,
+    ::testing::Values(kMegatron, kMaxText, kTorchtitan, kAxolotl, kTrainer, kLlamaFactory),
+    [](const ::testing::TestParamInfo<Definition>& info) { return info.param.name; });
+
+TEST(UsualValues, AnotherValueThanTheUsualOneIsStillRefused) {
+  // Both are in the list as their program has them by itself.
+  EXPECT_TRUE(is_taken(kMaxText.base + "mu_dtype: ''\n", kMaxText.file));
+  EXPECT_FALSE(is_taken(kMaxText.base + "mu_dtype: bfloat16\n", kMaxText.file));
+  EXPECT_FALSE(is_taken(kMaxText.base + "logits_via_embedding: maybe\n", kMaxText.file));
+}
+
+TEST(UsualValues, ReplicasThatFollowOneAnotherAreRefused) {
+  const std::string off = "fault_tolerance.enable = true\n";
+  EXPECT_TRUE(is_taken(kTorchtitan.base + off + "fault_tolerance.group_size = 1\n", "run.toml"));
+  EXPECT_FALSE(is_taken(kTorchtitan.base + off + "fault_tolerance.group_size = 2\n", "run.toml"));
+}
+
+TEST(UsualValues, AFormatThatAnotherFileTellsIsNotTakenForTheWidest) {
+  const std::string script =
+      "python train.py --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 2 "
+      "--gradient_accumulation_steps 4 --max_seq_length 2048 --output_dir x ";
+  EXPECT_EQ(testing::member(testing::of(script, "run.sh", 8).training, "precision"), "\"fp32\"");
+  EXPECT_NE(
+      testing::member(testing::of(script + "--bf16 ${BF16}\n", "run.sh", 8).training, "precision"),
+      "\"fp32\"");
+}
+
+TEST(UsualValues, AxolotlTrainsInBf16UnlessAFormatIsTold) {
+  const std::string base =
+      "base_model: Qwen/Qwen2.5-7B\nmicro_batch_size: 2\nsequence_len: 4096\nadapter: qlora\n"
+      "lora_target_linear: true\n";
+  const auto precision = [&](const std::string& more) {
+    return testing::member(testing::of(base + more, "run.yml", 1).training, "precision");
+  };
+  EXPECT_EQ(precision(""), "\"bf16\"");
+  EXPECT_EQ(precision("fp16: true\n"), "\"fp16\"");
+  EXPECT_EQ(precision("bf16: false\n"), "\"fp32\"");
+}
+
+}  // namespace TITER_TEST_FILE
+}  // namespace titer
