@@ -231,8 +231,12 @@ class FilesRead {
     if (settings) {
       add_settings(parsed_.back(), settings->text, settings->name);
     }
+    // What the script itself writes goes before a file that lies beside it.
+    const std::map<std::string, std::string> written = parsed_.back().arguments.documents;
     for (const std::string& called : configurations_of(parsed_.back())) {
-      if (const auto found = sourced_.find(called)) {
+      if (const auto document = written.find(called); document != written.end()) {
+        add(document->second, called);
+      } else if (const auto found = sourced_.find(called)) {
         add(found->text, found->name);
       }
     }
@@ -312,8 +316,13 @@ ImportedRun import_files(std::span<const std::filesystem::path> files,
     whole.model = options.base;
   }
   if (!whole.model && whole.shipped.empty()) {
-    throw InputError(files.front().string() + ": " + whole.format +
-                     " has no model; give its config.json too, or --model NAME");
+    Problems problems;
+    problems.add(files.front().string() + ": " + whole.format +
+                 " has no model; give its config.json too, or --model NAME");
+    for (const std::string& line : whole.open) {
+      problems.add(line + ": is told elsewhere; --define NAME=VALUE tells it");
+    }
+    problems.raise();
   }
   if (!options.accept_unknown) {
     refuse_unread(whole);

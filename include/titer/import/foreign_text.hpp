@@ -40,6 +40,7 @@ struct ArgumentOverride {
 struct ArgumentText {
   Document flags;  // an object: "--num-layers" with its text, true, or several texts as an array
   std::string program;                   // and what it is to do: "swift sft"; "" for a launcher
+  std::string tool;                      // the program, if it evaluates, converts …; else ""
   std::string subject;                   // what such a program is given first; "" for a flag
   std::vector<std::string> scripts;      // of Python that it names
   std::vector<std::string> started;      // files that its commands name

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <map>
 
-#include "import/hf/hf_program.hpp"
 #include "import/import_parts.hpp"
+#include "import/python/hf_program.hpp"
 #include "import/recipes/python_text.hpp"
 #include "import/recipes/recipe_parts.hpp"
 #include "overrides.hpp"
@@ -198,7 +198,6 @@ const ForeignFormat* format_of_program(std::string_view program) {
 auto reader_of_program(std::string_view text) {
   return is_olmo_core(text)    ? parse_olmo_core
          : is_torchtitan(text) ? parse_torchtitan
-         : is_hf_program(text) ? parse_hf_program
          : is_nanogpt(text)    ? parse_nanogpt
                                : parse_recipe;
 }
@@ -222,11 +221,19 @@ Foreign parse_foreign(std::string_view text,
   Foreign made;
   if (syntax == Syntax::arguments) {
     ArgumentText arguments = parse_arguments(text, file, options.defines, find_sourced);
+    if (!arguments.tool.empty()) {
+      throw InputError(file + ": runs " + arguments.tool +
+                       ", which by its name works on checkpoints, data or answers; expected a "
+                       "script that trains");
+    }
     made.document = std::move(arguments.flags);
     made.arguments = std::move(arguments);
   } else if (syntax == Syntax::python) {
     refuse_named(text, file, "is a program of", kUnreadLibraries);
-    made.document = reader_of_program(text)(text, file, options, made.arguments.assumed);
+    std::vector<std::string>& assumed = made.arguments.assumed;
+    made.document = is_hf_program(text)
+                        ? parse_hf_program(text, file, options, assumed, find_sourced)
+                        : reader_of_program(text)(text, file, options, assumed);
   } else {
     made.document = parse(text, file, syntax);
   }

@@ -23,19 +23,29 @@ std::size_t changes_of(const std::vector<Text>& words) {
   }));
 }
 
-/// Whether what it runs works on checkpoints, data or answers rather than trains.
-bool is_tool(const PlayedCommand& command) {
+/// Names of programs that work on checkpoints, data or answers rather than train.
+bool names_tool(std::string_view word) {
   constexpr std::array<std::string_view, 8> kinds = {
       "convert", "preprocess", "tokenize", "merge", "generat", "inference", "evaluat", "download"};
-  return std::any_of(command.words.begin(), command.words.end(), [&](const Text& word) {
-    const std::string name = lower(word.chars.substr(word.chars.rfind('/') + 1));
-    return name.ends_with(".py") &&
-           std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
-             return name.find(kind) != std::string::npos;
-           });
-  });
+  constexpr std::array<std::string_view, 3> trainings = {"train", "tune", "sft"};
+  const std::string name = lower(word.substr(word.rfind('/') + 1));
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+  return name.ends_with(".py") && std::any_of(kinds.begin(), kinds.end(), has) &&
+         std::none_of(trainings.begin(), trainings.end(), has);
 }
 
+/// "swift rollout": of a program with commands one that trains by no step that is modelled.
+bool is_other_subcommand(const std::vector<Text>& words) {
+  constexpr std::array<std::string_view, 4> programs = {
+      "swift", "megatron", "llamafactory-cli", "trl"};
+  constexpr std::array<std::string_view, 4> trainings = {"sft", "pt", "train", "pretrain"};
+  const auto among = [](const auto& names, const std::string& word) {
+    return std::find(names.begin(), names.end(), word) != names.end();
+  };
+  return words.size() > 1 && among(programs, words[0].chars) && !among(trainings, words[1].chars);
+}
+
+/// Those that train before others, of these the one that tells the most.
 const PlayedCommand* command_of(const shell::Play& play) {
   const auto found = std::max_element(
       play.commands.begin(), play.commands.end(), [](const auto& a, const auto& b) {
@@ -89,6 +99,17 @@ std::size_t different_flags(const Groups& groups) {
 }
 
 }  // namespace
+
+std::string tool_of(const PlayedCommand& command) {
+  const auto found = std::find_if(command.words.begin(), command.words.end(), [](const Text& word) {
+    return names_tool(word.chars);
+  });
+  return found == command.words.end() ? "" : found->chars;
+}
+
+bool is_tool(const PlayedCommand& command) {
+  return is_other_subcommand(command.words) || !tool_of(command).empty();
+}
 
 bool is_flag(const Text& word) {
   return word.size() > 2 && word.chars.starts_with("--") &&

@@ -1,5 +1,5 @@
 #pragma once
-// if, elif and else in a program that is read as text.
+// if, elif, else and try in a program that is read as text.
 
 #include <string>
 #include <vector>
@@ -22,6 +22,7 @@ class PythonBranches {
     std::size_t indent = 0;
     bool is_taken = false;  // the body that is gone through now
     bool is_done = false;   // one of the bodies was
+    bool is_tried = false;  // of a try, all of whose bodies but handlers are
   };
   void enter(const Statement& statement, const PythonConstants& constants);
 

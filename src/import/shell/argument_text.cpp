@@ -40,6 +40,12 @@ std::vector<Text>::const_iterator program_in(const std::vector<Text>& words) {
   return behind == words.end() ? std::find_if(words.begin(), words.end(), is_script) : behind;
 }
 
+/// "llava/train/train.py" of llava.train.train.
+std::string file_of_module(std::string module) {
+  std::replace(module.begin(), module.end(), '.', '/');
+  return module + ".py";
+}
+
 /// The name in a word that is nothing but ${NAME}; "" for another.
 std::string_view name_in(const Text& word) {
   const std::string_view chars = word.chars;
@@ -94,6 +100,7 @@ class Flags {
           }
         });
     for (std::size_t i = 0; i < words.size();) {
+      add_module(words, i);
       if (is_flag(words[i])) {
         i = add_flag(words, i);
         continue;
@@ -106,6 +113,16 @@ class Flags {
         stands_for_words(words[i], true);
       }
       ++i;
+    }
+  }
+
+  /// The program behind -m or deepspeed's --module.
+  void add_module(const std::vector<Text>& words, std::size_t i) {
+    const bool has_next = i + 1 < words.size() && !is_flag(words[i + 1]);
+    const bool is_module = words[i].chars == "-m" || words[i].chars == "--module";
+    if (has_next && is_module && words[i + 1].chars.find('.') != std::string::npos &&
+        !is_script(words[i + 1])) {
+      into_.scripts.push_back(file_of_module(words[i + 1].chars));
     }
   }
 
@@ -199,6 +216,8 @@ class Flags {
                  std::to_string(others) + (others == 1 ? " other is not" : " others are not"));
     }
   }
+
+  void set_tool(std::string name) { into_.tool = std::move(name); }
 
   ArgumentText finish() {
     for (const Text& file : play_.started) {
@@ -340,6 +359,7 @@ ArgumentText parse_arguments(std::string_view text,
   if (chosen.command != nullptr) {
     flags.add_processes(chosen.command->words, batch);
     flags.assume_of(*chosen.command);
+    flags.set_tool(tool_of(*chosen.command));
   }
   return flags.finish();
 }

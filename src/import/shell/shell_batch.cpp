@@ -1,10 +1,34 @@
 #include "shell_batch.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "shell_values.hpp"
 
 namespace titer::shell {
+namespace {
+
+/// "8" of "gpu:a100:8(S:0-1),lscratch:200", whose resources have names, and of "a100:8"; "" of what
+/// tells of none.
+std::string gpus_told(std::string_view told, bool has_names) {
+  constexpr std::array<std::string_view, 5> names = {"gpu", "npu", "dcu", "mlu", "hpu"};
+  for (std::size_t begin = 0; begin < told.size();) {
+    const std::size_t end = std::min(told.find(',', begin), told.size());
+    const std::string_view entry = told.substr(begin, end - begin);
+    const std::string_view one = entry.substr(0, entry.find('('));
+    const std::string_view number = one.substr(one.rfind(':') + 1);
+    const bool is_named = std::any_of(
+        names.begin(), names.end(), [&](std::string_view name) { return one.starts_with(name); });
+    if ((is_named || !has_names) && !number.empty() &&
+        number.find_first_not_of("0123456789") == std::string_view::npos) {
+      return std::string(number);
+    }
+    begin = end + 1;
+  }
+  return "";
+}
+
+}  // namespace
 
 BatchOptions::BatchOptions(std::string_view text, int source) {
   int line = 1;
@@ -45,15 +69,8 @@ std::string BatchOptions::value(std::string_view name) const {
 }
 
 std::string BatchOptions::gpus_of_a_node() const {
-  for (const std::string_view name : {"--gpus-per-node", "--gres"}) {
-    const std::string told = value(name);
-    const std::size_t colon = told.rfind(':');
-    std::string number = colon == std::string::npos ? told : told.substr(colon + 1);
-    if (!number.empty() && number.find_first_not_of("0123456789") == std::string::npos) {
-      return number;
-    }
-  }
-  return "";
+  const std::string number = gpus_told(value("--gpus-per-node"), false);
+  return number.empty() ? gpus_told(value("--gres"), true) : number;
 }
 
 void BatchOptions::add(const BatchOptions& others) {

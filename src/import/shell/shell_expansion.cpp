@@ -88,6 +88,12 @@ class Expansion {
     return end;
   }
 
+  /// The first word of a command.
+  static std::string_view head_of(std::string_view inside) {
+    inside.remove_prefix(std::min(inside.find_first_not_of(' '), inside.size()));
+    return inside.substr(0, inside.find(' '));
+  }
+
   void end_word() {
     if (!made_.empty() || has_quotes_) {
       words_.push_back(std::move(made_));
@@ -135,11 +141,17 @@ class Expansion {
     return name_end;
   }
 
-  /// Of the commands $(…) expr computes; what another one prints is not known.
+  /// Of the commands $(…) expr computes, and date is a word for every file that is named by it;
+  /// what another one prints is not known.
   void command(const Text& written, std::size_t i, std::size_t end) {
     constexpr std::string_view computes = "expr ";
     std::string inside = written.chars.substr(i + 2, end - i - 3);
     std::erase_if(inside, [](char c) { return c == '\\' || c == '"' || c == '\''; });
+    const std::string_view head = head_of(inside);
+    if (head == "date") {
+      made_.append(Text::made(std::string(head), written.place(i)));
+      return;
+    }
     const auto value = inside.starts_with(computes)
                            ? calculate(scope_, std::string_view(inside).substr(computes.size()))
                            : std::nullopt;

@@ -4,9 +4,10 @@
 #include <array>
 #include <set>
 
-#include "hf_parts.hpp"
 #include "hf_program_values.hpp"
-#include "import/python/python_branches.hpp"
+#include "import/hf/hf_parts.hpp"
+#include "python_branches.hpp"
+#include "python_imports.hpp"
 #include "titer/import/foreign_words.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
@@ -44,8 +45,9 @@ class HfProgram {
  public:
   HfProgram(const std::string& file,
             const ImportOptions& options,
-            std::vector<std::string>& assumed)
-      : file_(file), values_(options), assumed_(assumed) {
+            std::vector<std::string>& assumed,
+            const FindSourced& find_sourced)
+      : file_(file), values_(options), imports_(options, find_sourced), assumed_(assumed) {
     root_.origin = {.source = 0, .line = 1, .column = 1};
   }
 
@@ -114,8 +116,13 @@ class HfProgram {
   }
 
   void add(const Statement& statement) {
-    if (statement.text.starts_with("class ") || statement.text.starts_with("from ") ||
-        statement.text.starts_with("import ")) {
+    if (statement.text.starts_with("from ") || statement.text.starts_with("import ")) {
+      for (const std::string& name : imports_.add(statement.text, values_)) {
+        say(statement.at, "is gone through as " + name);
+      }
+      return;
+    }
+    if (statement.text.starts_with("class ")) {
       values_.add(statement);
       return;
     }
@@ -276,6 +283,7 @@ class HfProgram {
 
   std::string file_;
   HfProgramValues values_;
+  PythonImports imports_;
   std::vector<std::string>& assumed_;
   Value root_ = Value::make_object();
   std::set<std::string, std::less<>> configurations_;  // names of variables
@@ -300,8 +308,9 @@ bool is_hf_program(std::string_view text) {
 Document parse_hf_program(std::string_view text,
                           const std::string& file,
                           const ImportOptions& options,
-                          std::vector<std::string>& assumed) {
-  HfProgram program(file, options, assumed);
+                          std::vector<std::string>& assumed,
+                          const FindSourced& find_sourced) {
+  HfProgram program(file, options, assumed, find_sourced);
   program.read(python_statements(text, file));
   return std::move(program).finish();
 }

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "import/python/python_syntax.hpp"
-#include "import/python/python_values.hpp"
+#include "python_syntax.hpp"
+#include "python_values.hpp"
 #include "titer/import/imported.hpp"
 
 namespace titer {
@@ -27,6 +27,8 @@ class HfProgramValues {
   }
 
   [[nodiscard]] const PythonConstants& constants() const { return constants_; }
+  /// What something else stands for, unless it is known already.
+  void define(const std::string& name, Value value) { constants_.emplace(name, std::move(value)); }
   /// A statement that tells what something stands for. True: arguments of the program's own have
   /// been taken as their defaults.
   bool add(const Statement& statement);

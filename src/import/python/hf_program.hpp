@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "titer/import/foreign_text.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/document.hpp"
 
@@ -17,11 +18,13 @@ namespace titer {
 /// The settings that it gives these classes, by the names that they have on a command line: of
 /// TrainingArguments and SFTConfig as they are, "model_name_or_path" of from_pretrained, "lora_r"
 /// of LoraConfig … Arguments of its own count with their defaults, unless the options define them.
-/// Nothing is run: what a condition or a call would tell stays as "$(…)". Throws InputError for a
-/// program that is told all of it.
+/// Constants that it imports from files of its own are those files', where `find_sourced` finds
+/// them. Nothing is run: what a condition or a call would tell stays as "$(…)". Throws InputError
+/// for a program that is told all of it.
 [[nodiscard]] Document parse_hf_program(std::string_view text,
                                         const std::string& file,
                                         const ImportOptions& options,
-                                        std::vector<std::string>& assumed);
+                                        std::vector<std::string>& assumed,
+                                        const FindSourced& find_sourced = {});
 
 }  // namespace titer

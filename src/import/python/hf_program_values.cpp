@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "python_conditions.hpp"
 #include "titer/import/foreign_text.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
@@ -25,27 +26,23 @@ std::optional<std::string_view> inside_of(std::string_view text,
   return is_call ? std::optional(text.substr(open + 1, text.size() - open - 2)) : std::nullopt;
 }
 
-/// Chips that are asked about know 16 bits of either kind.
-std::optional<bool> is_supported(std::string_view text) {
-  constexpr std::array<std::string_view, 3> questions = {
-      "is_bfloat16_supported()", "is_bf16_supported()", "cuda.is_available()"};
-  const bool asks = std::any_of(questions.begin(), questions.end(), [&](std::string_view name) {
-    return text.ends_with(name);
-  });
-  const bool is_alone = text.find(" and ") == text.npos && text.find(" or ") == text.npos;
-  return asks && is_alone ? std::optional(!text.starts_with("not ")) : std::nullopt;
+/// Whether it is a question, and no value: of what there is, or joined by "and" or "not".
+bool asks(std::string_view text) {
+  return text.ends_with("()") || text.starts_with("not ") || text.find(" and ") != text.npos;
 }
 
-/// "a" of "a if b else c", where b asks that.
-std::string_view chosen(std::string_view text) {
-  const std::size_t condition = text.find(" if ");
-  const std::size_t other = condition == text.npos ? condition : text.find(" else ", condition);
-  if (other == text.npos) {
-    return text;
+/// Brackets around one expression, which are no tuple.
+bool is_wrapped(std::string_view text) {
+  if (text.size() < 2 || text.front() != '(' || text.back() != ')') {
+    return false;
   }
-  const auto holds =
-      is_supported(without_spaces(text.substr(condition + 4, other - condition - 4)));
-  return !holds ? text : (*holds ? text.substr(0, condition) : text.substr(other + 6));
+  const std::string_view inside = text.substr(1, text.size() - 2);
+  int depth = 0;
+  const bool is_whole = std::all_of(inside.begin(), inside.end(), [&](char c) {
+    depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
+    return depth >= 0;
+  });
+  return is_whole && places_of(inside, ',').empty();
 }
 
 /// "a = f()" of "a, b = f()".
@@ -250,7 +247,10 @@ Value HfProgramValues::value(std::string_view text, Origin at) const {
 }
 
 Value HfProgramValues::told(std::string_view text, Origin at) const {
-  text = without_spaces(chosen(without_spaces(text)));
+  text = without_spaces(chosen_of(text, constants_));
+  while (is_wrapped(text)) {
+    text = without_spaces(chosen_of(text.substr(1, text.size() - 2), constants_));
+  }
   if (const auto inner = inside_of(text, {"int", "float", "str", "bool", "list", "tuple"})) {
     return value(*inner, at);
   }
@@ -269,8 +269,10 @@ Value HfProgramValues::told(std::string_view text, Origin at) const {
     }
     return made;
   }
-  if (const auto supported = is_supported(text)) {
-    return Value(*supported);
+  if (asks(text)) {
+    if (const auto answer = decided(text, constants_)) {
+      return Value(*answer);
+    }
   }
   if (text.starts_with('{') && text.ends_with('}')) {
     return dictionary(text.substr(1, text.size() - 2), at);
