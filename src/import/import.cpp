@@ -2,6 +2,7 @@
 #include <array>
 #include <filesystem>
 
+#include "import/formats/files_read.hpp"
 #include "import/formats/formats.hpp"
 #include "import/formats/overrides.hpp"
 #include "import/hf/hf_parts.hpp"
@@ -205,67 +206,6 @@ ImportedRun import_text(std::string_view text,
 }
 
 namespace {
-
-/// The files of a run: those that are given, and those at hand that a command of one of them
-/// starts its program with.
-class FilesRead {
- public:
-  FilesRead(const ImportOptions& options, SourcedFiles& sourced)
-      : options_(options), sourced_(sourced) {}
-
-  void add(const std::string& text, const std::string& name) {
-    if (!parsed_.empty() && parsed_.back().format != nullptr &&
-        parsed_.back().format->comes_in_parts && is_configuration(name)) {
-      add_part(parsed_.back(), text, name);
-      return;
-    }
-    ImportOptions told = options_;
-    if (const std::string recipe = started_recipe(); !recipe.empty()) {
-      told.defines.emplace("recipe", recipe);
-    }
-    parsed_.push_back(parse_foreign(
-        text, name, told, [&](std::string_view called) { return sourced_.find(called); }));
-    names_.push_back(name);
-    const std::string changed = changed_configuration(parsed_.back());
-    const auto settings = changed.empty() ? std::nullopt : sourced_.find(changed);
-    if (settings) {
-      add_settings(parsed_.back(), settings->text, settings->name);
-    }
-    // What the script itself writes goes before a file that lies beside it.
-    const std::map<std::string, std::string> written = parsed_.back().arguments.documents;
-    for (const std::string& called : configurations_of(parsed_.back())) {
-      if (const auto document = written.find(called); document != written.end()) {
-        add(document->second, called);
-      } else if (const auto found = sourced_.find(called)) {
-        add(found->text, found->name);
-      }
-    }
-  }
-
-  [[nodiscard]] std::vector<Foreign>& parsed() { return parsed_; }
-  [[nodiscard]] std::vector<std::string>& names() { return names_; }
-
- private:
-  /// Of a command before it.
-  [[nodiscard]] std::string started_recipe() const {
-    for (const Foreign& file : parsed_) {
-      const Value* const config = named_configuration(file);
-      if (file.syntax == Syntax::arguments && config != nullptr) {
-        return config->text;
-      }
-    }
-    return "";
-  }
-
-  static bool is_configuration(const std::string& name) {
-    return name.ends_with(".yml") || name.ends_with(".yaml") || name.ends_with(".json");
-  }
-
-  const ImportOptions& options_;
-  SourcedFiles& sourced_;
-  std::vector<Foreign> parsed_;
-  std::vector<std::string> names_;  // of these files
-};
 
 FileSet told_by(std::span<const Foreign> parsed) {
   FileSet others;

@@ -233,6 +233,9 @@ void Player::print(const Command& command, const std::vector<Text>& words) {
     const HereDocument& document = command.documents.back();
     made = document.expands ? expand_document(scope_, document.text) : document.text;
   }
+  if (words.front().chars == "echo" && !command.writes_to.empty() && !made.empty()) {
+    write(command, made);
+  }
   printed_ = std::move(made);
 }
 

@@ -198,10 +198,20 @@ Verdict Player::simple(const Command& command) {
   }
   declare(command);
   export_names(command);
+  const bool is_set_for_it = sets_for_itself(command);
+  Variables before = is_set_for_it ? of_devices() : Variables();
   for (const Assignment& assignment : command.assignments) {
     assign(assignment);
   }
   documents(command);
+  run_words(command);
+  if (is_set_for_it) {
+    restore(std::move(before));
+  }
+  return {.kind = Verdict::Kind::yes, .is_guess = true, .question = {}};
+}
+
+void Player::run_words(const Command& command) {
   if (!command.words.empty() && command.words.front().chars == "eval") {
     evaluate(command);
   } else if (std::vector<Text> words = words_run(command); !words.empty()) {
@@ -214,7 +224,6 @@ Verdict Player::simple(const Command& command) {
       execute(std::move(words));
     }
   }
-  return {.kind = Verdict::Kind::yes, .is_guess = true, .question = {}};
 }
 
 void Player::evaluate(const Command& command) {
@@ -301,7 +310,10 @@ void Player::note(std::vector<Text> words) {
     refuse(scope_.source, made.front().place(), "runs commands of more than a million words");
   }
   if (has_any || !launcher_.empty()) {
-    play_.commands.push_back({.words = std::move(made), .if_only = if_only_, .passes = passes_});
+    play_.commands.push_back({.words = std::move(made),
+                              .if_only = if_only_,
+                              .passes = passes_,
+                              .environment = of_devices()});
   }
 }
 

@@ -2,6 +2,7 @@
 // What a script would run, gone through without running anything: assignments, conditions, loops
 // and functions are followed, commands are noted with their words.
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,10 +13,15 @@
 
 namespace titer::shell {
 
+/// What tells how many devices a program sees that starts its own processes.
+inline constexpr std::array<std::string_view, 4> kOfDevices = {
+    "NPROC_PER_NODE", "NNODES", "CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES"};
+
 struct PlayedCommand {
   std::vector<Text> words;          // as it gets them, after those of what launches it
   std::optional<Question> if_only;  // the innermost open question under which it runs
   std::optional<Origin> passes;     // where "$@" is, the script's arguments
+  Variables environment;            // as far as it tells of devices
 };
 
 /// A loop of which nothing tells how often it is gone through.

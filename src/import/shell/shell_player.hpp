@@ -81,6 +81,8 @@ class Player {
   static Variable appended(const Variable& before, Variable more);
   void check(const std::vector<Text>& items) const;
   void documents(const Command& command);
+  /// What echo prints into a file.
+  void write(const Command& command, const Text& printed);
   [[nodiscard]] bool sets_element(const Text& word);
   std::vector<Text> words_of(const Command& command);
   /// The same as far as the command goes: a value may hold a pipe and what comes after it.
@@ -88,6 +90,12 @@ class Player {
   /// Whether "$@" of the script itself is among the words, whose arguments nobody knows.
   [[nodiscard]] std::optional<Origin> passes_arguments(const Command& command) const;
   Verdict simple(const Command& command);
+  void run_words(const Command& command);
+  /// "NPROC_PER_NODE=8 swift …", which tells the program alone.
+  [[nodiscard]] static bool sets_for_itself(const Command& command);
+  /// What is set of kOfDevices, and puts it back.
+  [[nodiscard]] Variables of_devices() const;
+  void restore(Variables of_devices);
   void evaluate(const Command& command);
   void execute(std::vector<Text> words);
   /// exit, return, break, continue, unset, shift, set, source; false for another.

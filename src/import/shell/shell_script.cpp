@@ -242,6 +242,7 @@ class Parser {
         tokens_.expect_document(target, into.documents);
       } else if (sign.front() == '>' && sign != ">&") {
         into.writes_to = target;
+        into.appends = sign == ">>";
       }
     }
     return any;

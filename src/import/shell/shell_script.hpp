@@ -50,6 +50,7 @@ struct Command {
   Commands body{};
   std::vector<HereDocument> documents{};
   Text writes_to{};  // a file that it is redirected to
+  bool appends = false;
 };
 
 /// Throws InputError for a quote, bracket or parenthesis that is not closed; a word that should

@@ -62,6 +62,32 @@ TEST(Commands, WhatTheScriptWritesIsTheConfigurationThatItStartsWith) {
   EXPECT_EQ(member(run.training, "precision"), "\"bf16\"");
 }
 
+TEST(Commands, WhatEchoWritesIsAConfigurationWhereverItIsMovedTo) {
+  const ImportedRun run = of_file(
+      "echo 'base_config: base.yml\nper_device_batch_size: 4\nmodel_name: llama2-7b\n"
+      "max_target_length: 2048' > $OUT/small.yml\ncp $OUT/small.yml configs/.\n"
+      "python MaxText/train.py configs/small.yml run_name=x\n",
+      "run.sh",
+      8);
+  EXPECT_EQ(member(run.training, "global_batch"), "32");
+  EXPECT_EQ(member(run.training, "sequence"), "2048");
+}
+
+TEST(Commands, DevicesInFrontOfACommandAreItsOwn) {
+  const std::string sft =
+      "NPROC_PER_NODE=4 swift sft --model Qwen/Qwen2.5-7B --dataset x --train_type full "
+      "--torch_dtype bfloat16 --per_device_train_batch_size 2 --max_length 2048\n";
+  EXPECT_EQ(
+      member(of(sft + "NPROC_PER_NODE=3 swift rlhf --rlhf_type grpo --model x\n").plan, "data"),
+      "4");
+  // Those of a command before it are none of its own.
+  EXPECT_EQ(
+      member(of("NPROC_PER_NODE=3 swift rlhf --rlhf_type grpo --model x\n" + sft).plan, "data"),
+      "4");
+  EXPECT_EQ(member(of("export NPROC_PER_NODE=2\n" + sft.substr(17)).plan, "data"), "2");
+  EXPECT_NE(member(of("NPROC_PER_NODE=3 python x.py\n" + sft.substr(17)).plan, "data"), "3");
+}
+
 TEST(Commands, GpusAreThoseOfTheirOwnResource) {
   const auto data = [](const std::string& gres) {
     return member(of("#SBATCH --nodes=2\n#SBATCH --gres=" + gres +

@@ -7,9 +7,9 @@
 
 #include "import/launch/chosen_command.hpp"
 #include "import/launch/processes.hpp"
-#include "shell_batch.hpp"
-#include "shell_override.hpp"
-#include "shell_play.hpp"
+#include "import/shell/shell_batch.hpp"
+#include "import/shell/shell_override.hpp"
+#include "import/shell/shell_play.hpp"
 #include "titer/import/foreign_text.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
@@ -151,7 +151,8 @@ class Flags {
       const bool has_subject = command->words.size() > 2 && !is_flag(command->words[2]);
       into_.subject = has_subject ? command->words[2].chars : "";
     }
-    const auto told = processes_of_environment(play_.variables);
+    const auto told =
+        processes_of_environment(command == nullptr ? play_.variables : command->environment);
     // Python by itself is one process, which a trainer gives all devices that it sees.
     const bool is_alone = command != nullptr && command->words.size() > 1 &&
                           command->words.front().chars.starts_with("python") &&
