@@ -217,6 +217,19 @@ FileSet told_by(std::span<const Foreign> parsed) {
   return others;
 }
 
+void refuse_without_model(const ImportedRun& run, const std::string& file) {
+  if (run.model || !run.shipped.empty()) {
+    return;
+  }
+  Problems problems;
+  problems.add(file + ": " + run.format +
+               " has no model; give its config.json too, or --model NAME");
+  for (const std::string& line : run.open) {
+    problems.add(line + ": is told elsewhere; --define NAME=VALUE tells it");
+  }
+  problems.raise();
+}
+
 }  // namespace
 
 ImportedRun import_files(std::span<const std::filesystem::path> files,
@@ -255,15 +268,7 @@ ImportedRun import_files(std::span<const std::filesystem::path> files,
   if (!whole.model && whole.shipped.empty()) {
     whole.model = options.base;
   }
-  if (!whole.model && whole.shipped.empty()) {
-    Problems problems;
-    problems.add(files.front().string() + ": " + whole.format +
-                 " has no model; give its config.json too, or --model NAME");
-    for (const std::string& line : whole.open) {
-      problems.add(line + ": is told elsewhere; --define NAME=VALUE tells it");
-    }
-    problems.raise();
-  }
+  refuse_without_model(whole, files.front().string());
   if (!options.accept_unknown) {
     refuse_unread(whole);
   }

@@ -1,29 +1,9 @@
 #include "import_usual.hpp"
 
 namespace titer {
+namespace {
 
-/// [megatron/training/arguments.py, 2025]
-std::string_view usual_in_megatron() {
-  return R"(muon_num_ns_steps 5
-muon_tp_mode blockwise
-moe_upcycling_granularity 1
-bert_embedder_type megatron
-num_channels 3
-num_classes 1000
-vision_backbone_type vit
-swin_backbone_type tiny
-mask_type random
-mask_factor 1
-classes_fraction 1
-data_per_class_fraction 1
-hybrid_attention_ratio 0
-hybrid_mlp_ratio 0
-)";
-}
-
-/// [src/MaxText/configs/base.yml, 2025]
-std::string_view usual_in_maxtext() {
-  return R"(matmul_precision default
+constexpr std::string_view kMaxText = R"(matmul_precision default
 weight_quantization_calibration_method absmax
 act_quantization_calibration_method absmax
 bwd_quantization_calibration_method absmax
@@ -97,7 +77,30 @@ gdn_num_value_heads 32
 gdn_chunk_size 64
 use_qk_norm_in_gdn true
 )";
+
+}  // namespace
+
+/// [megatron/training/arguments.py, 2025]
+std::string_view usual_in_megatron() {
+  return R"(muon_num_ns_steps 5
+muon_tp_mode blockwise
+moe_upcycling_granularity 1
+bert_embedder_type megatron
+num_channels 3
+num_classes 1000
+vision_backbone_type vit
+swin_backbone_type tiny
+mask_type random
+mask_factor 1
+classes_fraction 1
+data_per_class_fraction 1
+hybrid_attention_ratio 0
+hybrid_mlp_ratio 0
+)";
 }
+
+/// [src/MaxText/configs/base.yml, 2025]
+std::string_view usual_in_maxtext() { return kMaxText; }
 
 /// [megatron/neox_arguments/neox_args.py and deepspeed_args.py, 2021 to 2025]
 std::string_view usual_in_neox() {

@@ -202,6 +202,15 @@ auto reader_of_program(std::string_view text) {
                                : parse_recipe;
 }
 
+/// A script that only evaluates, converts or the like.
+void refuse_tool(const ArgumentText& arguments, const std::string& file) {
+  if (!arguments.tool.empty()) {
+    throw InputError(file + ": runs " + arguments.tool +
+                     ", which by its name works on checkpoints, data or answers; expected a "
+                     "script that trains");
+  }
+}
+
 }  // namespace
 
 const ForeignFormat* format_of(const Value& root, Syntax syntax) {
@@ -221,11 +230,7 @@ Foreign parse_foreign(std::string_view text,
   Foreign made;
   if (syntax == Syntax::arguments) {
     ArgumentText arguments = parse_arguments(text, file, options.defines, find_sourced);
-    if (!arguments.tool.empty()) {
-      throw InputError(file + ": runs " + arguments.tool +
-                       ", which by its name works on checkpoints, data or answers; expected a "
-                       "script that trains");
-    }
+    refuse_tool(arguments, file);
     made.document = std::move(arguments.flags);
     made.arguments = std::move(arguments);
   } else if (syntax == Syntax::python) {

@@ -246,6 +246,18 @@ Value HfProgramValues::value(std::string_view text, Origin at) const {
   return made;
 }
 
+/// field(default=8)
+std::optional<Value> HfProgramValues::default_of_field(std::string_view text, Origin at) const {
+  if (const auto inner = inside_of(text, {"field", "dataclasses.field"})) {
+    for (auto& [key, given] : arguments(*inner, at)) {
+      if (key == "default") {
+        return std::move(given);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 Value HfProgramValues::told(std::string_view text, Origin at) const {
   text = without_spaces(chosen_of(text, constants_));
   while (is_wrapped(text)) {
@@ -254,12 +266,8 @@ Value HfProgramValues::told(std::string_view text, Origin at) const {
   if (const auto inner = inside_of(text, {"int", "float", "str", "bool", "list", "tuple"})) {
     return value(*inner, at);
   }
-  if (const auto inner = inside_of(text, {"field", "dataclasses.field"})) {
-    for (const auto& [key, given] : arguments(*inner, at)) {
-      if (key == "default") {
-        return given;
-      }
-    }
+  if (auto usual = default_of_field(text, at)) {
+    return *std::move(usual);
   }
   if (const auto inner = inside_of(text, {"dict"})) {
     Value made = Value::make_object();

@@ -47,6 +47,7 @@ class HfProgramValues {
   [[nodiscard]] std::optional<Value> member(std::string_view name, std::string_view key) const;
   [[nodiscard]] std::optional<Value> item(std::string_view text, Origin at) const;
   [[nodiscard]] Value told(std::string_view text, Origin at) const;
+  [[nodiscard]] std::optional<Value> default_of_field(std::string_view text, Origin at) const;
   [[nodiscard]] Value dictionary(std::string_view inside, Origin at) const;
 
   const ImportOptions& options_;

@@ -80,7 +80,8 @@ void PythonImports::take(const HfProgramValues& from,
     if (name == "*") {
       into.define(known, value);
     } else if (name.empty()) {
-      into.define(as + "." + known, value);
+      std::string member = as;
+      into.define(member.append(".").append(known), value);
     } else if (known == name) {
       into.define(as, value);
     } else if (known.starts_with(name) && known[name.size()] == '.') {
