@@ -182,13 +182,16 @@ class CoreBuilder {
     layer_.add(op);
   }
 
-  /// Of the busiest rank's part of the sequences.
+  /// Of the busiest rank's part of the sequences. Where that is the last one, its queries all see
+  /// about as many keys, and none twice the mean, as the last ones of a whole sequence do.
   [[nodiscard]] KernelShape shape() const {
     const Transformer& model = layer_.model();
     const double busiest = slice_.context_balanced ? 1.0 : busiest_part(view_, parts_);
     const double heads = static_cast<double>(slice_.micro_batch * model.heads) / layer_.tensor();
     const bool windowed = view_.window < view_.chunk;
-    const int edges = windowed ? 2 : (view_.causal ? 1 : 0);
+    const bool whole = slice_.context_balanced ||
+                       view_.chunk * parts_ <= view_.length;  // as where there is one part
+    const int edges = windowed ? 2 : (view_.causal && whole ? 1 : 0);
     return {.rows = static_cast<float>(view_.length / parts_),
             .columns = static_cast<float>(seen_ * busiest),
             .inner = static_cast<float>((widths_.query_head + widths_.value_head) / 2.0),
