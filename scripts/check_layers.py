@@ -62,7 +62,7 @@ THIRD_PARTY = {
     "Eigen": "collectives model calibrate",
     "boost": "topology hardware",
     "pugixml.hpp": "topology",
-    "yaml-cpp": "import",
+    "yaml-cpp": "input",
     "toml++": "import",
     "zlib.h": "trace",
     "sqlite3.h": "trace",

@@ -34,7 +34,8 @@ constexpr std::array kFamilies = {&FamilyOf<SwitchedNode>::family,
                                   &FamilyOf<RocmSmiNode>::family,
                                   &FamilyOf<NcclXmlNode>::family,
                                   &FamilyOf<IbNetwork>::family,
-                                  &FamilyOf<SlurmNetwork>::family};
+                                  &FamilyOf<SlurmNetwork>::family,
+                                  &FamilyOf<InfraGraph>::family};
 
 constexpr auto kFamilyNames = [] {
   std::array<Choice<const TopologyFamily*>, kFamilies.size()> names{};

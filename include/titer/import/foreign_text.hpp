@@ -10,17 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/input/document.hpp"
+#include "titer/input/yaml.hpp"
 
 namespace titer {
-
-inline constexpr int kMostForeignValues = 100'000;  // of a document
-
-/// The first document of a YAML text. Plain words are typed as YAML 1.1 usually is (true, 12, 1e-5,
-/// null); aliases are written out; of a key given twice the last one counts. Throws InputError with
-/// the place of a syntax error, a number that is not finite, nesting deeper than kDeepest, or more
-/// than kMostForeignValues.
-[[nodiscard]] Document parse_yaml(std::string_view text, std::string source_name);
 
 /// A TOML text; dates are texts. Throws InputError like parse_yaml, and for a key given twice.
 [[nodiscard]] Document parse_toml(std::string_view text, std::string source_name);

@@ -96,10 +96,11 @@ std::optional<std::string_view> machine_family(std::string_view text) {
     bool (*is_it)(std::string_view);
   };
   // The tables of rocm-smi begin as the matrix of nvidia-smi does.
-  constexpr std::array<FamilyOfText, 5> families = {{{NcclXmlNode::name, is_xml},
+  constexpr std::array<FamilyOfText, 6> families = {{{NcclXmlNode::name, is_xml},
                                                      {RocmSmiNode::name, is_rocm_smi},
                                                      {NvidiaSmiNode::name, is_nvidia_smi},
                                                      {IbNetwork::name, is_ibnetdiscover},
+                                                     {InfraGraph::name, is_infragraph},
                                                      {SlurmNetwork::name, is_slurm_topology}}};
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin != text.npos && (text[begin] == '{' || text[begin] == '[')) {

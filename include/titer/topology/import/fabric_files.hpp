@@ -1,6 +1,6 @@
 #pragma once
 // Networks between nodes as the programs that look after them write them down: ibnetdiscover of an
-// InfiniBand subnet, and Slurm's topology.conf.
+// InfiniBand subnet, Slurm's topology.conf, and InfraGraph, which tells of nodes as well.
 
 #include "titer/topology/import/imports.hpp"
 
@@ -52,6 +52,46 @@ struct SlurmNetwork : SlurmChoices {
   std::string file;  // "" after a problem
   Imported imported;
   [[nodiscard]] static std::span<const Field<SlurmNetwork>> fields();
+  void check(Reader& in);
+  [[nodiscard]] Topology build() const { return imported.topology; }
+};
+
+/// Which of an infrastructure's vertices make the topology.
+enum class InfraPart {
+  all,      // accelerators are the devices, of the whole infrastructure
+  node,     // those of the first host, and what is in it
+  network,  // the hosts' ends of links that leave them, and what is beyond
+};
+inline constexpr std::array<Choice<InfraPart>, 3> kInfraParts = {
+    {{"all", InfraPart::all}, {"node", InfraPart::node}, {"network", InfraPart::network}}};
+
+/// A link of a name, of which a file tells no bandwidth.
+struct NamedBandwidth {
+  std::string link;
+  BytesPerSecond bandwidth;
+};
+
+struct InfraChoices {
+  InfraPart part = InfraPart::all;
+  std::vector<NamedBandwidth> links{};
+};
+
+/// Reads an InfraGraph (github.com/Keysight/infragraph, from its version with `edges`): devices of
+/// components, instances of them and the edges among both. A component that no bandwidth parts from
+/// its port is one vertex with it; where nothing leads on, as from memory, there is none. Hosts are
+/// instances with accelerators, or if none has any, with interfaces (`nic`), which then are the
+/// devices. Throws InputError with the line of the text.
+[[nodiscard]] Imported import_infragraph(const Document& document, const InfraChoices& choices);
+[[nodiscard]] bool is_infragraph(std::string_view text);
+
+/// {"family": "infragraph", "file": "…", "part": "network", "links": {"pcie": "32 GB/s"}}
+struct InfraGraph : InfraChoices {
+  static constexpr std::string_view name = "infragraph";
+  static constexpr std::string_view about =
+      "an infrastructure as a graph (InfraGraph, in YAML or JSON), in `file`";
+  std::string file;  // "" after a problem
+  Imported imported;
+  [[nodiscard]] static std::span<const Field<InfraGraph>> fields();
   void check(Reader& in);
   [[nodiscard]] Topology build() const { return imported.topology; }
 };

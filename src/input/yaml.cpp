@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "titer/import/foreign_text.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/input/yaml.hpp"
 
 namespace titer {
 namespace {
