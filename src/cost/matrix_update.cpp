@@ -1,4 +1,4 @@
-// What an optimizer takes that orthogonalises the updates of matrices.
+// What an optimizer takes that orthogonalises the updates of matrices, or preconditions them.
 
 #include <algorithm>
 
@@ -44,7 +44,71 @@ Seconds passes(const Scenario& scenario, double parameters) {
   return clock.time(parameters * each) + (kernels - 1) * clock.launch_floor();
 }
 
+/// In the widest type that the chip multiplies.
+class Preconditioning {
+ public:
+  explicit Preconditioning(const Scenario& scenario)
+      : rule_(*scenario.training.optimizer.preconditioner),
+        clock_(scenario.cluster.chip, type_of(scenario.cluster.chip)),
+        passes_(scenario.cluster.chip),
+        adam_(update_bytes(scenario)),
+        element_(size_of(DataType::fp32)) {}
+
+  /// Of one matrix: products of each block with its sides, Adam's step, and what is made of sides.
+  [[nodiscard]] Seconds time(WeightMatrix matrix) const {
+    matrix.count = 1;
+    const MatrixBlocks blocks = blocks_of(rule_, matrix);
+    const auto side = [&](double extent, double other) {
+      if (extent == 0) {
+        return Seconds{};
+      }
+      return rule_.products * product_time(extent, extent, other) +
+             1 / rule_.every * cubes_time(extent);
+    };
+    return blocks.count *
+           (side(blocks.row_side, blocks.columns) + side(blocks.column_side, blocks.rows) +
+            passes_.time(blocks.rows * blocks.columns * adam_));
+  }
+
+ private:
+  [[nodiscard]] static DataType type_of(const Chip& chip) {
+    return chip.rate(DataType::fp32) ? DataType::fp32 : DataType::bf16;
+  }
+  [[nodiscard]] Seconds product_time(double n, double k, double m) const {
+    return clock_.time({.kind = KernelKind::matrix,
+                        .flops = Flops::from_si(2.0 * n * k * m),
+                        .bytes = (n * k + k * m + n * m) * element_,
+                        .shape = {.rows = static_cast<float>(n),
+                                  .columns = static_cast<float>(m),
+                                  .inner = static_cast<float>(k)}});
+  }
+  /// At the pace of products, which decompositions are mostly made of.
+  [[nodiscard]] Seconds cubes_time(double n) const {
+    return rule_.cubes / 2.0 * product_time(n, n, n);
+  }
+
+  Preconditioner rule_;
+  KernelClock clock_;
+  MemoryClock passes_;
+  Bytes adam_;
+  Bytes element_;
+};
+
+Seconds preconditioning(const Scenario& scenario, const std::vector<WeightMatrix>& owned) {
+  const Preconditioning clock(scenario);
+  Seconds sum;
+  for (const WeightMatrix& matrix : owned) {
+    if (matrix.count > 0) {
+      sum += matrix.count * clock.time(matrix);
+    }
+  }
+  return sum;
+}
+
 Seconds time_of(const Scenario& scenario, const std::vector<WeightMatrix>& owned) {
+  if (scenario.training.optimizer.preconditioner) {
+    return preconditioning(scenario, owned);
+  }
   const KernelClock clock(scenario.cluster.chip, kProducts);
   Seconds sum;
   for (const WeightMatrix& matrix : owned) {
@@ -59,7 +123,7 @@ Seconds time_of(const Scenario& scenario, const std::vector<WeightMatrix>& owned
 }  // namespace
 
 MatrixUpdate matrix_update(const Scenario& scenario, const StepCosts& costs, int rank) {
-  if (!scenario.training.optimizer.orthogonal) {
+  if (!scenario.training.optimizer.by_matrix()) {
     return {};
   }
   const RankMatrices all = trained_matrices(costs.blocks, costs.contents, rank);

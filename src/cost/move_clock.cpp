@@ -20,11 +20,23 @@ ParameterServers servers_of(const Scenario& scenario) {
           .bandwidth = cluster.nics * efficiency * cluster.nic_bandwidth};
 }
 
+/// Of a node, that the plan uses.
+int devices_of_node(const Scenario& scenario) {
+  return static_cast<int>(
+      std::min<std::int64_t>(scenario.plan.devices(), scenario.cluster.devices_per_node));
+}
+
+/// What the processors of a node do for one device of it.
+BytesPerSecond processors_share(const Scenario& scenario) {
+  const std::optional<HostTier>& host = scenario.cluster.host_memory;
+  ensure(host && host->processors, "a host that updates parameters has a rate");
+  return kUpdateShare / static_cast<double>(devices_of_node(scenario)) * *host->processors;
+}
+
 /// The way of a device to the memory of its host, or to NVMe.
 HostPath host_path(const Scenario& scenario, HostPlace where) {
   const Cluster& cluster = scenario.cluster;
-  const auto devices =
-      static_cast<int>(std::min<std::int64_t>(scenario.plan.devices(), cluster.devices_per_node));
+  const int devices = devices_of_node(scenario);
   ensure(cluster.host_memory.has_value(), "what is offloaded has a place");
   HostPath path{.host = cluster.host_memory->share(devices),
                 .pipelined = scenario.plan.offload.prefetch};
@@ -125,6 +137,10 @@ Seconds MoveClock::time(const Move& move, const DeviceParameters& parameters, By
       const double count = move.own ? own(parameters) : parameters.total();
       return move.ways / move.every *
              host_path(*scenario_, *move.place).time(others + count * move.each);
+    }
+    case MoveAmong::processors: {
+      const double count = move.own ? own(parameters) : parameters.total();
+      return count * move.each / processors_share(*scenario_);
     }
   }
   ensure(false, "a move is among one of the enumerated ones");

@@ -40,22 +40,80 @@ void add_norms(const Scenario& scenario, Moves& moves) {
   }
 }
 
+constexpr std::string_view kOffloadSource = "Ren et al. 2021, ZeRO-Offload";
+
+Move copy(const MoveText& text, MoveTime when, HostPlace place) {
+  return {.text = &text,
+          .when = when,
+          .among = MoveAmong::host,
+          .collective = Collective::send_recv,
+          .place = place};
+}
+
+/// States come and go, with them gradients that are not on the device.
+void add_device_update(const Scenario& scenario, Moves& moves) {
+  static constexpr MoveText states{
+      .what = "the optimizer's state, from and to the host",
+      .formula = "state / bandwidth, both ways at once where it is prefetched",
+      .source = "Rajbhandari et al. 2021"};
+  static constexpr MoveText gradients{.what = "gradients, from the host",
+                                      .formula = "gradients / bandwidth",
+                                      .source = kOffloadSource};
+  const Plan& plan = scenario.plan;
+  Move state = copy(states, MoveTime::update, *plan.offload.optimizer);
+  state.each = parameter_bytes(scenario.training.optimizer, scenario.tensor_types()).optimizer;
+  state.own = plan.shards();
+  state.ways = plan.offload.prefetch ? 1 : 2;
+  moves.add(state);
+  if (plan.offload.gradients) {
+    Move back = copy(gradients, MoveTime::update, *plan.offload.gradients);
+    back.each = size_of(scenario.gradient_type());
+    back.own = plan.shards();
+    moves.add(back);
+  }
+}
+
+/// Gradients go to the host, if they are not there, its processors update, and what passes compute
+/// with comes back, if it is kept on the device.
+void add_host_update(const Scenario& scenario, Moves& moves) {
+  static constexpr MoveText gradients{.what = "gradients, to the host",
+                                      .formula = "gradients / bandwidth",
+                                      .source = kOffloadSource};
+  static constexpr MoveText update{.what = "the optimizer's step, by the host's processors",
+                                   .formula = "updated x bytes / (0.43 x processors' bandwidth)",
+                                   .source = kOffloadSource};
+  static constexpr MoveText weights{.what = "updated parameters, from the host",
+                                    .formula = "parameters / bandwidth",
+                                    .source = kOffloadSource};
+  const Plan& plan = scenario.plan;
+  if (!plan.offload.gradients) {
+    Move out = copy(gradients, MoveTime::update, HostPlace::host);
+    out.each = size_of(scenario.gradient_type());
+    out.own = plan.shards();
+    moves.add(out);
+  }
+  moves.add({.text = &update,
+             .when = MoveTime::update,
+             .among = MoveAmong::processors,
+             .collective = Collective::send_recv,
+             .each = update_bytes(scenario),
+             .own = plan.shards()});
+  if (!plan.offload.weights) {
+    Move in = copy(weights, MoveTime::update, HostPlace::host);
+    in.each = scenario.weight_message();
+    in.own = plan.shards();
+    moves.add(in);
+  }
+}
+
 /// Copies of what is kept outside the device. Every device supplies its own part of what is split:
 /// the bandwidth grows with the devices. [ZeRO-Infinity: bandwidth-centric partitioning]
 void add_copies(const Scenario& scenario, Moves& moves) {
   static constexpr std::string_view source = "Rajbhandari et al. 2021";
   static constexpr MoveText weights{.what = "parameters, from the host", .source = source};
   static constexpr MoveText activations{.what = "activations, to the host", .source = source};
-  static constexpr MoveText states{.what = "the optimizer's state, from and to the host",
-                                   .source = source};
+  static constexpr MoveText gradients{.what = "gradients, to the host", .source = kOffloadSource};
   const Plan& plan = scenario.plan;
-  const auto copy = [](const MoveText& text, MoveTime when, HostPlace place) {
-    return Move{.text = &text,
-                .when = when,
-                .among = MoveAmong::host,
-                .collective = Collective::send_recv,
-                .place = place};
-  };
   if (plan.offload.weights) {
     for (const MoveTime when : {MoveTime::forward, MoveTime::backward}) {
       Move fetch = copy(weights, when, *plan.offload.weights);
@@ -67,12 +125,19 @@ void add_copies(const Scenario& scenario, Moves& moves) {
   if (plan.offload.activations) {
     moves.add(copy(activations, MoveTime::there_and_back, *plan.offload.activations));
   }
-  if (plan.offload.optimizer) {
-    Move state = copy(states, MoveTime::update, *plan.offload.optimizer);
-    state.each = parameter_bytes(scenario.training.optimizer, scenario.tensor_types()).optimizer;
-    state.own = plan.shards();
-    state.ways = plan.offload.prefetch ? 1 : 2;
-    moves.add(state);
+  if (plan.offload.gradients) {
+    // From the second micro-batch on, what is there comes back first, to be added to.
+    const auto passes = static_cast<double>(scenario.micro_batches());
+    Move out = copy(gradients, MoveTime::gradients, *plan.offload.gradients);
+    out.each = size_of(scenario.gradient_type());
+    out.own = plan.splits().gradients;
+    out.ways = plan.offload.prefetch ? 1 : 2 - 1 / passes;
+    moves.add(out);
+  }
+  if (plan.offload.updates_on_host()) {
+    add_host_update(scenario, moves);
+  } else if (plan.offload.optimizer) {
+    add_device_update(scenario, moves);
   }
 }
 
@@ -85,7 +150,9 @@ void add_meeting(const Scenario& scenario, Moves& moves) {
                                         .formula = "(2 (M - 1) / M S / BW + 2 (M - 1) t) / H",
                                         .source = source};
   static constexpr MoveText states{
-      .what = "where islands were and their momentum, from and to the host", .source = source};
+      .what = "where islands were and their momentum, from and to the host",
+      .formula = "2 x state / bandwidth / H",
+      .source = source};
   const std::optional<LocalSteps>& local = scenario.plan.local_steps;
   if (!local) {
     return;

@@ -73,6 +73,8 @@ class PassMover {
       PassSlot last(cost.of(pass), costs_.slowdown);
       last.put(reduces_beside_ ? reduce(next) : Seconds{}, PassComm::data, true);
       last.expose(reduce(embedding_), PassComm::data);
+      last.put(copies_beside_ ? copied_out(next) : Seconds{}, PassComm::host, true);
+      last.expose(copied_out(embedding_), PassComm::host);
       more_[embedding_].of(pass) = last.more();
     }
   }
@@ -101,6 +103,7 @@ class PassMover {
     }
     more.recompute = repeated.more();
     const Seconds above = block == head_ ? Seconds{} : reduce(after);
+    const Seconds copied_above = block == head_ ? Seconds{} : copied_out(after);
     const auto add_inputs = [&](PassSlot& slot) {
       expose_own(block, MoveTime::backward, slot);
       slot.put(gather, PassComm::data, true);
@@ -108,6 +111,7 @@ class PassMover {
     };
     const auto add_outputs = [&](PassSlot& slot) {
       slot.put(reduces_beside_ ? above : reduce(block), PassComm::data, reduces_beside_);
+      slot.put(copies_beside_ ? copied_above : copied_out(block), PassComm::host, copies_beside_);
     };
     PassSlot backward(cost.backward, costs_.slowdown);
     add_inputs(backward);
@@ -127,6 +131,9 @@ class PassMover {
   }
   [[nodiscard]] Seconds reduce(std::size_t block) const {
     return time(block, MoveTime::gradients, PassComm::data);
+  }
+  [[nodiscard]] Seconds copied_out(std::size_t block) const {
+    return time(block, MoveTime::gradients, PassComm::host);
   }
   [[nodiscard]] Seconds kept(std::size_t block) const {
     return time(block, MoveTime::there_and_back, PassComm::host);

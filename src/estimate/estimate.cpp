@@ -242,7 +242,8 @@ MemoryNeeds memory_needs(const Scenario& scenario, const ModelBlocks& blocks) {
           .allocator_overhead = scenario.stack.memory.allocator_overhead,
           .buffers = buffer_rules(scenario),
           .step = scenario.stack.memory.step,
-          .frozen = frozen_weights(scenario, parameter.weight)};
+          .frozen = frozen_weights(scenario, parameter.weight),
+          .same_weights = scenario.cuts_images() ? static_cast<double>(scenario.plan.tensor) : 1.0};
 }
 
 TrainedFlops trained_flops(const Scenario& scenario, const ModelBlocks& blocks) {

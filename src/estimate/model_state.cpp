@@ -7,15 +7,15 @@
 namespace titer {
 namespace {
 
-/// Of all matrices that are updated as such.
-double whole_matrices(const Scenario& scenario) {
+/// All that are updated as such.
+RankMatrices whole_matrices(const Scenario& scenario) {
   Scenario whole = scenario;
   whole.plan = {};
   ModelBlocks blocks;
   scenario_blocks(whole, blocks);
   StageBlocks stages;
   stages.fill(whole.plan, blocks);
-  return trained_matrices(blocks, stages, 0).parameters().total();
+  return trained_matrices(blocks, stages, 0);
 }
 
 }  // namespace
@@ -38,12 +38,13 @@ ModelState model_state(const Scenario& scenario) {
   TensorTypes types = scenario.tensor_types();
   types.narrow.reset();
   const ParameterBytes bytes = parameter_bytes(scenario.training.optimizer, types);
-  const double matrices = bytes.matrix ? whole_matrices(scenario) : 0.0;
+  const RankMatrices matrices = bytes.matrix ? whole_matrices(scenario) : RankMatrices{};
   const std::int64_t kept =
       scenario.training.adapters ? trained : all;  // the base has its own file
   return {.weights = static_cast<double>(kept) * bytes.weight,
-          .optimizer = (static_cast<double>(trained) - matrices) * bytes.optimizer +
-                       matrices * bytes.matrix.value_or(Bytes{})};
+          .optimizer =
+              (static_cast<double>(trained) - matrices.parameters().total()) * bytes.optimizer +
+              matrix_states(bytes, matrices.dense) + matrix_states(bytes, matrices.experts)};
 }
 
 Bytes node_state(const Scenario& scenario, const StepResult& result) {

@@ -117,8 +117,8 @@ void add_moves(const Scenario& scenario,
     if (move.when != when || time <= Seconds{}) {
       continue;
     }
-    if (move.among == MoveAmong::host) {
-      continue;
+    if (move.is_of_host()) {
+      continue;  // told of by themselves
     }
     if (move.among == MoveAmong::islands) {
       section.terms.push_back(island_term(move, *scenario.plan.local_steps, time));
@@ -158,12 +158,20 @@ void add_optimizer_terms(const Scenario& scenario,
              "step of the rule"});
   const MatrixUpdate matrices = matrix_update(scenario, costs, stage);
   if (matrices.time > Seconds{}) {
+    const std::optional<Preconditioner>& sides = scenario.training.optimizer.preconditioner;
     section.terms.push_back({"of it, matrices of hidden layers",
-                             "5 (4 n² m + 2 n³) FLOPs each, n <= m, in bf16; moment, norm, update",
+                             sides
+                                 ? fmt::format("{0:g} (2 n² m + 2 n m²) FLOPs each, {1:.3g} (n³ + "
+                                               "m³) once in {2:g} steps, in fp32; Adam's step",
+                                               sides->products,
+                                               sides->cubes,
+                                               sides->every)
+                                 : "5 (4 n² m + 2 n³) FLOPs each, n <= m, in bf16; moment, "
+                                   "norm, update",
                              fmt::format("{:.4g} parameters, those of the rank that has most",
                                          matrices.parameters.total()),
                              format(matrices.time),
-                             "Jordan et al. 2024"});
+                             sides ? "Anil et al. 2020; Vyas et al. 2024" : "Jordan et al. 2024"});
   }
   if (const std::optional<LocalSteps>& local = scenario.plan.local_steps) {
     section.terms.push_back({"of it, the outer optimizer",
@@ -179,7 +187,6 @@ void add_optimizer_terms(const Scenario& scenario,
 Section tail_section(const Scenario& scenario, const StepCosts& costs, const StepResult& result) {
   const int stage = result.reference_stage;
   Section section{.title = fmt::format("after the passes, on stage {}", stage), .terms = {}};
-  const StageTail& tail = costs.tails[static_cast<std::size_t>(stage)];
   const DeviceParameters& trained = costs.trained[static_cast<std::size_t>(stage)];
   const SyncGroups places = sync_groups(scenario, costs.placement, stage);
   const MoveClock clock(scenario, places);
@@ -200,12 +207,14 @@ Section tail_section(const Scenario& scenario, const StepCosts& costs, const Ste
   }
   add_moves(scenario, clock, MoveTime::met, trained, section);
   add_optimizer_terms(scenario, costs, stage, clock, section);
-  if (tail.host > Seconds{}) {
-    section.terms.push_back({"the optimizer's state, from and to the host",
-                             "state / bandwidth, both ways at once where it is prefetched",
-                             "",
-                             format(tail.host),
-                             "Rajbhandari et al. 2021"});
+  for (const Move& move : clock.moves()) {
+    if (move.is_of_host() && !move.is_of_pass()) {
+      section.terms.push_back({std::string(move.text->what),
+                               std::string(move.text->formula),
+                               fmt::format("{} of a parameter", format(move.each)),
+                               format(clock.time(move, trained)),
+                               std::string(move.text->source)});
+    }
   }
   return section;
 }

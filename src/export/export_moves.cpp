@@ -134,13 +134,31 @@ void ExportedStep::Writer::fetch(PassRow& row, int number, NodeKind kind) {
 
 /// Gradients of the blocks before, beside the one that begins to make its own.
 void ExportedStep::Writer::begin_gradients(PassRow& row) {
-  if (!makes_gradients(row.action.pass) || !scenario_.overlap_grad_reduce()) {
+  if (!makes_gradients(row.action.pass)) {
     return;
   }
-  for (; row.reduced + 1 < row.begun; ++row.reduced) {
+  for (; scenario_.overlap_grad_reduce() && row.reduced + 1 < row.begun; ++row.reduced) {
     if (const auto id =
             add_moves(row, row.reduced, MoveTime::gradients, NodeKind::collective, row.frontier)) {
       row.moving.push_back(*id);
+    }
+  }
+  if (scenario_.plan.offload.prefetch) {
+    copy_gradients(row, row.begun - 1, true);
+  }
+}
+
+void ExportedStep::Writer::copy_gradients(PassRow& row, int before, bool beside) {
+  for (; scenario_.plan.offload.gradients && row.copied < before; ++row.copied) {
+    Frontier after = row.frontier;
+    if (moved_last_) {
+      add_once(after, *moved_last_);  // ranks add them up first
+    }
+    const auto id = add_moves(row, row.copied, MoveTime::gradients, NodeKind::copy, after);
+    if (id && beside) {
+      row.moving.push_back(*id);
+    } else if (id) {
+      row.frontier = {*id};
     }
   }
 }
@@ -158,6 +176,9 @@ void ExportedStep::Writer::end_block(PassRow& row) {
   if (makes_gradients(row.action.pass) && !scenario_.overlap_grad_reduce()) {
     add_gradients(row);
   }
+  if (makes_gradients(row.action.pass) && !scenario_.plan.offload.prefetch) {
+    copy_gradients(row, row.begun, false);
+  }
 }
 
 /// Those of the model's first block are waited for, others go on beside the next pass.
@@ -165,6 +186,7 @@ void ExportedStep::Writer::end_pass(PassRow& row) {
   if (makes_gradients(row.action.pass)) {
     const Frontier passed = row.frontier;
     add_gradients(row);
+    copy_gradients(row, row.begun, false);
     if (row.stage > 0) {
       row.frontier = passed;
     }

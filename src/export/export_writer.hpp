@@ -73,6 +73,7 @@ struct PassRow {
   std::vector<RowBlock> blocks{};         // of the stage
   int begun = 0;                          // of these
   int reduced = 0;                        // of these: their gradients are on their way
+  int copied = 0;                         // likewise to the host
   Frontier moving{};                      // beside the block: the next one waits for it
   std::vector<GradientBucket> buckets{};  // that the pass completes, but those that are complete
   int synchronised = 0;                   // blocks of those
@@ -120,6 +121,8 @@ class ExportedStep::Writer {
   void end_block(PassRow& row);
   void end_pass(PassRow& row);
   void add_gradients(PassRow& row);
+  /// Of the row's blocks before a number, to the host.
+  void copy_gradients(PassRow& row, int before, bool beside);
   using MoveSums = std::map<std::pair<MoveTime, GroupRole>, GraphNode>;
   [[nodiscard]] MoveSums moves_of(const PassRow& row) const;
   void add_moves_of(TaskPart part, bool beside, PassRow& row);

@@ -32,6 +32,7 @@ void read_offload(const ImportTask& task) {
   if (task.in.is_on("zero_optimization.cpu_offload")) {
     offload.add("optimizer", Value("host"));
   }
+  put_host_work(task, offload);
   if (task.in.is_on("zero_optimization.cpu_offload_params")) {
     offload.add("weights", Value("host"));
   }
@@ -100,6 +101,18 @@ std::optional<std::int64_t> data_degree(const ImportTask& task,
 }
 
 }  // namespace
+
+void put_host_work(const ImportTask& task, Value& offload) {
+  const Value* optimizer = offload.find("optimizer");
+  if (optimizer == nullptr || optimizer->text != "host") {
+    return;
+  }
+  const Value* sharding = task.into.plan.find("sharding");
+  if (sharding != nullptr && (sharding->text == "zero2" || sharding->text == "zero3")) {
+    offload.add("gradients", Value("host"));
+  }
+  offload.add("update", Value("host"));
+}
 
 void deepspeed_settings(const ImportTask& task) {
   Settings& in = task.in;

@@ -167,6 +167,9 @@ void stand_in(const ImportTask& task, std::string_view stack, std::string_view s
 void put_optimizer(const ImportTask& task, std::string_view key);
 /// The settings of DeepSpeed, also inside those of others.
 void deepspeed_settings(const ImportTask& task);
+/// What DeepSpeed has of the optimizer on the host is updated there, by its CPU-Adam; gradients
+/// that are split go there as they are made. REQUIRES the plan's sharding.
+void put_host_work(const ImportTask& task, Value& offload);
 
 void import_megatron(const ImportTask& task);
 void import_megatron_deepspeed(const ImportTask& task);

@@ -80,7 +80,11 @@ std::vector<std::string> offloaded(const Offload& offload) {
   };
   add("weights", offload.weights);
   add("optimizer", offload.optimizer);
+  add("gradients", offload.gradients);
   add("activations", offload.activations);
+  if (offload.updates_on_host()) {
+    parts.emplace_back("update");
+  }
   return parts;
 }
 
@@ -181,8 +185,11 @@ constexpr std::array<Ability, 16> kAbilities = {{
 
 constexpr Range kMost = {1, 1e9};
 constexpr std::string_view kNoLimit = "no limit";
-constexpr std::array<Choice<std::string_view>, 3> kOffloaded = {
-    {{"weights", "weights"}, {"optimizer", "optimizer"}, {"activations", "activations"}}};
+constexpr std::array<Choice<std::string_view>, 5> kOffloaded = {{{"weights", "weights"},
+                                                                 {"optimizer", "optimizer"},
+                                                                 {"gradients", "gradients"},
+                                                                 {"activations", "activations"},
+                                                                 {"update", "update"}}};
 
 template <const auto& table>
 auto choices() {

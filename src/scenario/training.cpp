@@ -75,9 +75,9 @@ constexpr std::array kTrainingFields = {
         {read_optimizer,
          [](const Field<T>& /*own*/) { return schema::one_of<OptimizerRule>(kOptimizers); },
          [](const T& training) { return Value(training.optimizer.name); }},
-        "the rule of the update; `sgd` has momentum, `muon` orthogonalises updates of hidden "
-        "layers' "
-        "matrices and is `adam` for the rest"),
+        "the rule of the update; `sgd` has momentum; of hidden layers' matrices `muon` "
+        "orthogonalises updates, `shampoo` and `soap` precondition them, and are `adam` for the "
+        "rest"),
     fields::choice<&T::gradient_precision, kDataTypes>("gradient_precision",
                                                        "number format of gradients")
         .or_else("the stack's for this precision"),

@@ -143,7 +143,7 @@ LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
   for (const Move& move : clock_.moves()) {
     if (move.when == when && move.among == MoveAmong::servers) {
       uses.push_back(of_servers(move, parameters));
-    } else if (move.when == when && move.among != MoveAmong::host) {
+    } else if (move.when == when && !move.is_of_host()) {
       add_parts(move);
     }
   }

@@ -64,7 +64,7 @@ CategoryShares shares_of_moves(const Scenario& scenario) {
   CategoryShares shares{};
   double sum = 0;
   for (const Move& move : list_moves(scenario)) {
-    if (move.among == MoveAmong::host) {
+    if (move.is_of_host()) {
       continue;
     }
     const double sent = move.collective == Collective::all_reduce ? 2.0 : 1.0;

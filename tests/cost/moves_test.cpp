@@ -32,7 +32,14 @@ struct Way {
   bool by_reduces = false;
   std::int64_t frozen = 0;
   std::int64_t islands = 1;
+  std::optional<Offload> offload{};
 };
+
+constexpr Offload kHostUpdate{.optimizer = HostPlace::host, .update = UpdatePlace::host};
+constexpr Offload kZeroOffload{
+    .optimizer = HostPlace::host, .gradients = HostPlace::host, .update = UpdatePlace::host};
+constexpr Offload kInTurn{
+    .optimizer = HostPlace::nvme, .gradients = HostPlace::nvme, .prefetch = false};
 
 std::vector<Way> ways() {
   return {{},
@@ -54,7 +61,15 @@ std::vector<Way> ways() {
           {.islands = 2},
           {.data = 16, .beside = false, .islands = 2},
           {.data = 16, .islands = 16},
-          {.pipeline = 2, .data = 4, .every_pass = false, .islands = 2}};
+          {.pipeline = 2, .data = 4, .every_pass = false, .islands = 2},
+          {.offload = kHostUpdate},
+          {.pipeline = 2, .data = 4, .every_pass = false, .offload = kHostUpdate},
+          {.data = 1, .offload = kZeroOffload},
+          {.offload = kZeroOffload},
+          {.beside = false, .offload = kZeroOffload},
+          {.pipeline = 2, .data = 4, .offload = kZeroOffload},
+          {.data = 16, .beside = false, .offload = kInTurn},
+          {.tensor = 2, .data = 8, .offload = kInTurn}};
 }
 
 Scenario scenario_of(Sharding sharding, const Way& way) {
@@ -82,7 +97,10 @@ Scenario scenario_of(Sharding sharding, const Way& way) {
   if (way.by_reduces && (sharding == Sharding::zero2 || sharding == Sharding::zero3)) {
     plan.gradient_collective = GradientCollective::reduce;
   }
+  plan.offload = way.offload.value_or(Offload{});
   Scenario scenario = plain::scenario(plan);
+  scenario.cluster.nvme =
+      HostTier{.capacity = 10'000_GB, .bandwidth = 20_GBps, .per_device = 5_GBps};
   scenario.stack.overlap_slowdown = 1;
   scenario.training.frozen.first = way.frozen;
   return scenario;
@@ -90,12 +108,14 @@ Scenario scenario_of(Sharding sharding, const Way& way) {
 
 std::string text_of(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
-  return fmt::format("{}, frozen {}, prefetch {}, gradients by {}, islands {}",
+  return fmt::format("{}, frozen {}, prefetch {}, gradients by {}, islands {}, gradients {} by {}",
                      scenarios::text_of(scenario),
                      scenario.training.frozen.first,
                      plan.prefetch,
                      name(plan.gradient_exchange()),
-                     plan.local_steps ? plan.local_steps->islands : 1);
+                     plan.local_steps ? plan.local_steps->islands : 1,
+                     plan.offload.gradients ? "away" : "here",
+                     kUpdatePlaces[static_cast<std::size_t>(plan.offload.update)].name);
 }
 
 /// Runs `check` (scenario, its text) on each plan of each scheme that there may be.
@@ -179,13 +199,14 @@ TEST(Moves, HaveRoomForAllThatAPlanMayMove) {
       scenario.plan.offload.weights = HostPlace::host;
       scenario.plan.offload.activations = HostPlace::host;
       scenario.plan.offload.optimizer = HostPlace::host;
+      scenario.plan.offload.gradients = HostPlace::host;
       scenario.plan.local_steps = LocalSteps{.state = HostPlace::host};
       most = std::max(most, list_moves(scenario).size());
     }
   }
   // Gradients in groups and among them, parameters twice, and all that a host keeps; matrices;
   // islands that meet.
-  EXPECT_EQ(most, 2u + 2 + 4 + 1 + 2);
+  EXPECT_EQ(most, 2u + 2 + 6 + 1 + 2);
 }
 
 // Whole shards of hybrid groups, of an optimizer that needs whole matrices, kept on the host.
@@ -269,7 +290,7 @@ TEST(Moves, AddUpInTheExplanation) {
         EXPECT_EQ(section.terms.back().value, format(sum)) << text;
       }
     }
-    EXPECT_TRUE(found) << text;
+    EXPECT_EQ(found, scenario.plan.data > 1) << text;
   });
 }
 

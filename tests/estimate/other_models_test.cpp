@@ -5,6 +5,7 @@
 #include "scenario/plain.hpp"
 #include "scenario/violations.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/simulate/simulate.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -38,6 +39,27 @@ TEST(CutImages, AreSynchronisedOverAllRanksThatHaveTheWeights) {
   EXPECT_EQ(cut.tails[0].optimizer, whole.tails[0].optimizer) << "every rank has all weights";
 }
 
+// Shards are of all ranks that have the weights, as if each had images of its own.
+TEST(CutImages, ShareOutStatesAmongAllRanksThatHaveTheWeights) {
+  for (const Sharding sharding : {Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
+    Plan apart = plan_of(1, 8, 32);
+    Plan together = plan_of(4, 2, 32);
+    apart.sharding = together.sharding = sharding;
+    const Scenario whole = scenario_of("resnet-50", apart);
+    const Scenario cut = scenario_of("resnet-50", together);
+    ASSERT_EQ(texts(cut), std::vector<std::string>{});
+    EXPECT_EQ(costs_of(cut).tails[0].total(), costs_of(whole).tails[0].total());
+    const StepResult expected = estimate(whole);
+    const StepResult result = estimate(cut);
+    EXPECT_EQ(result.memory[0].optimizer, expected.memory[0].optimizer);
+    EXPECT_EQ(result.memory[0].weights, expected.memory[0].weights);
+    EXPECT_EQ(result.memory[0].gradients, expected.memory[0].gradients);
+    EXPECT_NEAR(simulate(cut).result.iteration_time / result.iteration_time, 1, 1e-9);
+    EXPECT_NEAR(
+        simulate(cut, {.network = true}).result.iteration_time / result.iteration_time, 1, 1e-6);
+  }
+}
+
 TEST(CutImages, SendTheirEdgesToTheirNeighbours) {
   const Scenario scenario = scenario_of("resnet-50", plan_of(4, 2, 32));
   const StepCosts costs = costs_of(scenario);
@@ -61,11 +83,13 @@ TEST(CutImages, AskForPlansThatCutThem) {
   Scenario scenario = scenario_of("resnet-50", plan_of(4, 2, 32));
   scenario.plan.image_columns = 3;
   scenario.plan.sharding = Sharding::zero1;
-  EXPECT_EQ(texts(scenario),
-            (std::vector<std::string>{
-                "plan.image_columns: 3: expected a divisor of the tensor degree 4",
-                "plan.sharding: zero1: expected none where images are cut over tensor-parallel "
-                "ranks"}));
+  scenario.plan.shard = 2;
+  EXPECT_EQ(
+      texts(scenario),
+      (std::vector<std::string>{
+          "plan.image_columns: 3: expected a divisor of the tensor degree 4",
+          "plan.shard: 2: expected none where images are cut over tensor-parallel ranks: with "
+          "all of these gradients are added up"}));
   scenario.plan = plan_of(1, 8, 32);
   EXPECT_EQ(texts(scenario), std::vector<std::string>{});
 }

@@ -44,8 +44,10 @@ Scenario of_servers() {
   return scenario;
 }
 
-Scenario of_cut_images(std::int64_t parts, std::int64_t columns) {
-  Scenario scenario = data_parallel(Sharding::none, 2);
+Scenario of_cut_images(std::int64_t parts,
+                       std::int64_t columns,
+                       Sharding sharding = Sharding::none) {
+  Scenario scenario = data_parallel(sharding, 2);
   scenario.plan.tensor = parts;
   scenario.plan.image_columns = columns;
   scenario.model = shipped::any_model("resnet-50");
@@ -60,7 +62,8 @@ std::vector<Scenario> all() {
           of_reduces(),
           of_cut_images(4, 1),
           of_cut_images(4, 2),
-          of_cut_images(2, 1)};
+          of_cut_images(2, 1),
+          of_cut_images(2, 1, Sharding::zero1)};
 }
 
 double bytes_of_traffic(const ExportedStep& step) {

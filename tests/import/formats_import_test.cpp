@@ -138,7 +138,8 @@ TEST(ImportFormats, ATrainersScriptSaysWhatDeepSpeedLeavesToIt) {
   const ImportedRun run = imported(std::vector<std::string_view>{"trainer.sh"});
   EXPECT_EQ(plan_of(run),
             R"({"data":16,"sharding":"zero2","overlap_grad_reduce":true,)"
-            R"("offload":{"optimizer":"host"},"micro_batch":2,"recompute":"full",)"
+            R"("offload":{"optimizer":"host","gradients":"host","update":"host"},)"
+            R"("micro_batch":2,"recompute":"full",)"
             R"("attention":"flash"})");
   EXPECT_EQ(training_of(run), R"({"precision":"bf16","global_batch":128,"sequence":4096})");
   EXPECT_EQ(run.model->vocabulary, 32768);

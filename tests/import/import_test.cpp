@@ -168,7 +168,7 @@ TEST(ImportMegatron, StagesAndRecomputationFollowTheFlags) {
         "sharding",
         "\"zero2\""},
        {"--use-torch-fsdp2", "sharding", "\"zero3\""},
-       {"--optimizer-cpu-offload", "offload", R"({"optimizer":"host"})"},
+       {"--optimizer-cpu-offload", "offload", R"({"optimizer":"host","update":"host"})"},
        {"--context-parallel-size 2 --cp-comm-type a2a", "context_method", "\"ulysses\""},
        {"--use-tp-pp-dp-mapping", "rank_order", "\"tp-cp-ep-pp-dp\""},
        {"--tp-comm-overlap", "tensor_overlap", "\"ring\""}}};
@@ -405,7 +405,8 @@ TEST(ImportDeepSpeed, JoinsTheModelOfAConfig) {
   EXPECT_EQ(run.format, "a HuggingFace configuration and a DeepSpeed configuration");
   EXPECT_EQ(run.model->layers, 8);
   EXPECT_EQ(member(run.plan, "sharding"), "\"zero3\"");
-  EXPECT_EQ(member(run.plan, "offload"), R"({"optimizer":"host","weights":"nvme"})");
+  EXPECT_EQ(member(run.plan, "offload"),
+            R"({"optimizer":"host","weights":"nvme","gradients":"host","update":"host"})");
   EXPECT_EQ(member(run.plan, "data"), "64");  // 512 / (4 x 2)
   const ImportFigures figures = import_figures(*run.model, run);
   EXPECT_EQ(figures.weights, Bytes{});

@@ -71,7 +71,8 @@ TEST(TrainerCommands, OpenRlhfTakesItsArgumentsFromATextThatIsRead) {
   EXPECT_EQ(member(run.plan, "data"), std::to_string(8 / 2));
   EXPECT_EQ(member(run.plan, "context"), "2");
   EXPECT_EQ(member(run.plan, "sharding"), "\"zero3\"");
-  EXPECT_EQ(member(run.plan, "offload"), R"({"optimizer":"host"})");
+  EXPECT_EQ(member(run.plan, "offload"),
+            R"({"optimizer":"host","gradients":"host","update":"host"})");
   EXPECT_EQ(member(run.plan, "micro_batch"), "2");
   EXPECT_EQ(member(run.training, "global_batch"), "128");
   EXPECT_EQ(member(run.training, "sequence"), "2048");
@@ -220,7 +221,8 @@ TEST(TrainerCommands, DeepSpeedChatIsToldAStageAndNoFile) {
   const ImportedRun run = of(command + "3 --offload --gradient_checkpointing --max_seq_len 1024");
   EXPECT_EQ(run.stack, "deepspeed");
   EXPECT_EQ(member(run.plan, "sharding"), "\"zero3\"");
-  EXPECT_EQ(member(run.plan, "offload"), R"({"optimizer":"host","weights":"host"})");
+  EXPECT_EQ(member(run.plan, "offload"),
+            R"({"optimizer":"host","weights":"host","gradients":"host","update":"host"})");
   EXPECT_EQ(member(run.plan, "recompute"), "\"full\"");
   EXPECT_EQ(member(run.training, "precision"), "\"fp16\"");
   EXPECT_EQ(member(run.training, "sequence"), "1024");

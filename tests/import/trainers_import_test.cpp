@@ -136,8 +136,12 @@ TEST(ImportTrainers, AFileOfDeepSpeedThatIsNotAtHandIsTakenForItsName) {
   constexpr std::array<Named, 4> files = {
       {{"my/zero_2.json", "\"zero2\"", "absent"},
        {"ds_z1_conf.json", "\"zero1\"", "absent"},
-       {"stage3_offload_all.json", "\"zero3\"", R"({"optimizer":"host","weights":"host"})"},
-       {"stage2-offload.json", "\"zero2\"", R"({"optimizer":"host"})"}}};
+       {"stage3_offload_all.json",
+        "\"zero3\"",
+        R"({"optimizer":"host","weights":"host","gradients":"host","update":"host"})"},
+       {"stage2-offload.json",
+        "\"zero2\"",
+        R"({"optimizer":"host","gradients":"host","update":"host"})"}}};
   for (const Named& named : files) {
     const ImportedRun run = of(trainer("deepspeed: " + std::string(named.file)), "t.yaml", 8);
     EXPECT_EQ(member(run.plan, "sharding"), named.sharding) << named.file;

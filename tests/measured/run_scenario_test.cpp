@@ -247,7 +247,8 @@ TEST(RunScenario, SaysWhyARowIsSkipped) {
       {{{"recompute", "some of it"}}, "recompute \"some of it\" is not modelled"},
       {{{"sched", "knight's tour"}}, "schedule \"knight's tour\" is not modelled"},
       {{{"offload", "cpu: optimizer"}},
-       "offload \"cpu: optimizer\": an optimizer that the host computes is not modelled"},
+       "offload \"cpu: optimizer\": copies and threads of hosts that nothing is told of are not "
+       "modelled"},
       {{{"precision", "bfp12"}}, "precision \"bfp12\""}};
   for (const Case& one : cases) {
     const RunReadings read = readings(one.cells);

@@ -10,6 +10,7 @@
 #include "titer/estimate/estimate.hpp"
 #include "titer/estimate/model_state.hpp"
 #include "titer/plan/memory/matrices.hpp"
+#include "titer/simulate/simulate.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -180,6 +181,58 @@ TEST(OptimizerRules, BringMatricesTogetherThatShardsCut) {
   EXPECT_LE(kept(kMuon, Sharding::zero3), kept(kMuon, Sharding::zero1)) << "whose owners have most";
 }
 
+TEST(MatrixBlocks, HaveSidesUpToAnExtent) {
+  const WeightMatrix matrix{.rows = 2048, .columns = 12'000, .count = 3};
+  const MatrixBlocks cut = blocks_of(*kShampoo.preconditioner, matrix);
+  EXPECT_EQ(cut.count, 3 * 2 * 12);
+  EXPECT_EQ(cut.row_side, 1024);
+  EXPECT_EQ(cut.column_side, 1000);
+  const MatrixBlocks whole = blocks_of(*kSoap.preconditioner, matrix);
+  EXPECT_EQ(whole.count, 3);
+  EXPECT_EQ(whole.row_side, 2048);
+  EXPECT_EQ(whole.column_side, 0) << "longer than 10,000";
+}
+
+// Of every matrix Adam's moments, and of each side's sums and what is made of them.
+TEST(OptimizerRules, KeepSidesOfMatrices) {
+  const std::vector<WeightMatrix> matrices = {{.rows = 100, .columns = 200, .count = 2}};
+  const ParameterBytes soap = parameter_bytes(kSoap, {});
+  EXPECT_DOUBLE_EQ(matrix_states(soap, matrices).si(),
+                   2 * (100 * 200 * 12 + 2 * (100 * 100 + 200 * 200) * 4));
+  const ParameterBytes muon = parameter_bytes(kMuon, {});
+  EXPECT_DOUBLE_EQ(matrix_states(muon, matrices).si(), 2 * 100 * 200 * (4 + 4));
+  for (const OptimizerRule& rule : {kShampoo, kSoap}) {
+    Plan plan;
+    plan.data = 8;
+    const StepResult alone = estimate(trained_by(rule, plan));
+    EXPECT_GT(alone.memory.front().optimizer,
+              estimate(trained_by(kAdam, plan)).memory.front().optimizer);
+    plan.sharding = Sharding::zero1;
+    const StepResult shared = estimate(trained_by(rule, plan));
+    EXPECT_LT(shared.memory.front().optimizer, 0.2 * alone.memory.front().optimizer);
+    EXPECT_LT(shared.breakdown.optimizer, 0.2 * alone.breakdown.optimizer) << "each has its own";
+    EXPECT_EQ(simulate(trained_by(rule, plan)).result.iteration_time, shared.iteration_time);
+  }
+}
+
+// On a machine without floors: 3 products with each side in a step, an update of all, and a tenth
+// of 14/3 n^3.
+TEST(OptimizerRules, MultiplyGradientsBySides) {
+  const StepCosts costs = costs_of(trained_by(kSoap));
+  const StepCosts by_adam = costs_of(trained_by(kAdam));
+  double flops = 0;
+  for (const WeightMatrix& matrix : trained_matrices(costs.blocks, costs.contents, 0).dense) {
+    const double n = matrix.rows;
+    const double m = matrix.columns;
+    const double roots = (2 + 8.0 / 3) / 10;
+    flops += matrix.count * (3 * (2 * n * n * m + 2 * n * m * m) + roots * (n * n * n + m * m * m));
+  }
+  EXPECT_GT(flops, 0);
+  EXPECT_NEAR((costs.tails[0].optimizer - by_adam.tails[0].optimizer).si(),
+              flops / plain::kPeak.si(),
+              0.01 * flops / plain::kPeak.si());
+}
+
 TEST(OptimizerRules, AddUpNormsOfTensorsOverShards) {
   Plan plan;
   plan.data = 8;
@@ -214,7 +267,10 @@ TEST(Validate, RefusesWhatAnOptimizerDoesNotGoWith) {
   layered.model = shipped::any_model("resnet-50");
   EXPECT_EQ(texts(layered),
             Lines{"training.optimizer: muon: expected a transformer, whose hidden layers have "
-                  "matrices to orthogonalise"});
+                  "matrices"});
+  EXPECT_EQ(texts(trained_by(kSoap, plan)),
+            Lines{"training.optimizer: soap: expected the sharding none or zero1, whose ranks have "
+                  "whole gradients of matrices"});
   Scenario old = trained_by(kMuon);
   old.cluster.chip.matrix[static_cast<std::size_t>(DataType::bf16)].reset();
   old.training.precision = DataType::fp16;

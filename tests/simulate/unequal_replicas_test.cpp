@@ -148,6 +148,34 @@ TEST(UnequalReplicas, WorkWithBucketsAndShardsOfTheOptimizer) {
   }
 }
 
+// Ranks that exchange tokens have one micro-batch; others' may differ.
+TEST(UnequalReplicas, MayHaveExpertsWhereAGroupOfThemSharesAlike) {
+  const auto with_experts = [](std::vector<std::int64_t> weights, std::int64_t micro_batch) {
+    Plan plan;
+    plan.data = 8;
+    plan.expert = 4;
+    plan.micro_batch = micro_batch;
+    plan.batch_shares.weights = std::move(weights);
+    Scenario scenario = plain::scenario(plan);
+    scenario.model = shipped::any_model("mixtral-8x7b");
+    scenario.training.global_batch = kMicroBatches * plan.micro_batch * plan.data;
+    return scenario;
+  };
+  const Scenario scenario = with_experts({1, 1, 1, 1, 2, 2, 2, 2}, 3);
+  ASSERT_EQ(texts(scenario), Lines());
+  for (const bool network : {false, true}) {
+    const SimulationOptions links{.network = network};
+    EXPECT_NEAR(simulate(scenario, links).result.iteration_time /
+                    simulate(with_experts({}, 4), links).result.iteration_time,
+                1,
+                1e-9);
+  }
+  EXPECT_EQ(
+      texts(with_experts({1, 2, 1, 2, 1, 2, 1, 2}, 3)),
+      Lines{"plan.batch_shares: [1, 2, 1, 2, 1, 2, 1, 2]: expected equal shares of ranks that "
+            "have all experts or tables between them, which exchange tokens in every pass"});
+}
+
 TEST(UnequalReplicas, NeedEvents) {
   const Scenario scenario = replicas({1, 2});
   EXPECT_EQ(scenario.unlike(), "plan.batch_shares");

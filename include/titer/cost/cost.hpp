@@ -340,5 +340,7 @@ struct OptimizerTraffic {
   int kernels = 1;
 };
 [[nodiscard]] OptimizerTraffic optimizer_traffic(const Scenario& scenario);
+/// Of memory, per parameter, where one kernel or a host's processors update it.
+[[nodiscard]] Bytes update_bytes(const Scenario& scenario);
 
 }  // namespace titer

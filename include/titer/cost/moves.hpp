@@ -29,10 +29,11 @@ enum class MoveTime : std::uint8_t {
 enum class MoveAmong : std::uint8_t {
   shard,   // ranks that split among them what is sharded: all that have the same, or groups of them
   copies,  // ranks that have the same shard
-  islands,  // the same of islands of ranks, over links of their own
-  servers,  // each rank and the servers
-  root,     // the first rank and each other one
-  host,     // a device and the memory of its host
+  islands,     // the same of islands of ranks, over links of their own
+  servers,     // each rank and the servers
+  root,        // the first rank and each other one
+  host,        // a device and the memory of its host
+  processors,  // the host's own, which read and write that memory
 };
 
 /// How an answer tells of a move.
@@ -57,10 +58,13 @@ struct Move {
   std::optional<HostPlace> place{};                // of the host
 
   [[nodiscard]] bool is_of_pass() const { return when < MoveTime::complete; }
+  [[nodiscard]] bool is_of_host() const {
+    return among == MoveAmong::host || among == MoveAmong::processors;
+  }
 };
 /// Of a scheme; a plan adds matrices and norms of its optimizer, and copies from and to the host.
 inline constexpr std::size_t kMostSchemeMoves = 4;
-inline constexpr std::size_t kMostHostMoves = 4;
+inline constexpr std::size_t kMostHostMoves = 6;
 inline constexpr std::size_t kMostMeetingMoves = 2;
 using Moves = FewOf<Move, kMostSchemeMoves + 2 + kMostHostMoves + kMostMeetingMoves>;
 

@@ -79,6 +79,7 @@ class MindSpeed {
   explicit MindSpeed(const ImportTask& task) : task_(task), in_(task.in) {}
 
   void read() {
+    const bool swaps = in_.is_on("swap_optimizer");
     for (const auto& [theirs, ours] : kRenamed) {
       in_.rename(theirs, ours);
     }
@@ -101,6 +102,9 @@ class MindSpeed {
     read_style(*task_.into.model);
     read_memory();
     read_adapters();
+    if (Value* offload = task_.into.plan.find("offload"); offload != nullptr && swaps) {
+      offload->erase("update");  // states come to the device, which updates
+    }
     for (const auto& [key, how] : kSaidOtherwise) {
       if (in_.is_on(key)) {
         assume(task_, key, how);

@@ -131,6 +131,7 @@ void put_stage_of_chat(const ImportTask& task) {
     if (stage == 3) {
       offload.add("weights", Value("host"));
     }
+    put_host_work(task, offload);
     task.into.plan.add("offload", std::move(offload));
   }
 }
@@ -155,6 +156,7 @@ bool put_named_stage(const ImportTask& task, std::string_view key, std::string_v
     if (*stage == 3) {
       offload.add("weights", Value("host"));
     }
+    put_host_work(task, offload);
     task.into.plan.add("offload", std::move(offload));
   }
   assume(task,

@@ -49,6 +49,7 @@ void put_openrlhf_states(const ImportTask& task) {
   if (in.is_on("adam_offload")) {
     Value offload = Value::make_object();
     offload.add("optimizer", Value("host"));
+    put_host_work(task, offload);
     task.into.plan.add("offload", std::move(offload));
   }
   task.into.training.add("precision", Value(in.flag("bf16").value_or(true) ? "bf16" : "fp16"));

@@ -16,6 +16,7 @@ class MegatronRecompute {
     Value offload = Value::make_object();
     if (in_.is_on("optimizer_cpu_offload")) {
       offload.add("optimizer", Value("host"));
+      offload.add("update", Value("host"));
       const auto fraction = in_.number("optimizer_offload_fraction");
       if (fraction && *fraction < 1) {
         in_.leave_out("optimizer_offload_fraction", "all of the optimizer is offloaded here");

@@ -1,6 +1,7 @@
 #include "titer/plan/memory/matrices.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -70,6 +71,36 @@ Bytes quantised_bytes(const RankMatrices& matrices, BaseFormat format) {
   for (const auto* of : {&matrices.dense, &matrices.experts}) {
     for (const WeightMatrix& matrix : *of) {
       sum += quantised_bytes(format, matrix);
+    }
+  }
+  return sum;
+}
+
+MatrixBlocks blocks_of(const Preconditioner& rule, const WeightMatrix& matrix) {
+  const auto parts = [&](double extent) {
+    return rule.in_blocks ? std::ceil(extent / rule.most) : 1.0;
+  };
+  const double down = parts(matrix.rows);
+  const double across = parts(matrix.columns);
+  const auto side = [&](double extent) { return extent <= rule.most ? extent : 0.0; };
+  MatrixBlocks blocks{.count = matrix.count * down * across,
+                      .rows = matrix.rows / down,
+                      .columns = matrix.columns / across};
+  blocks.row_side = side(blocks.rows);
+  blocks.column_side = side(blocks.columns);
+  return blocks;
+}
+
+Bytes matrix_states(const ParameterBytes& parameter, std::span<const WeightMatrix> matrices) {
+  constexpr double kept = 2;  // the sums, and what is made of them
+  Bytes sum;
+  for (const WeightMatrix& matrix : matrices) {
+    sum += matrix.parameters() * parameter.matrix.value_or(Bytes{});
+    if (parameter.sides && matrix.count > 0) {
+      const MatrixBlocks blocks = blocks_of(*parameter.sides, matrix);
+      const double numbers =
+          blocks.row_side * blocks.row_side + blocks.column_side * blocks.column_side;
+      sum += kept * blocks.count * numbers * size_of(DataType::fp32);
     }
   }
   return sum;

@@ -6,7 +6,11 @@ namespace {
 constexpr std::array kOffloadFields = {
     fields::choice<&Offload::weights, kHostPlaces>("weights", "fetched by every pass"),
     fields::choice<&Offload::optimizer, kHostPlaces>(
-        "optimizer", "state that the optimizer step reads and writes, on the device"),
+        "optimizer", "state that the optimizer step reads and writes"),
+    fields::choice<&Offload::gradients, kHostPlaces>(
+        "gradients", "out behind the backward pass, added up there"),
+    fields::choice<&Offload::update, kUpdatePlaces>(
+        "update", "who updates parameters whose optimizer's state is on the host"),
     fields::choice<&Offload::activations, kHostPlaces>(
         "activations", "out behind the forward pass of a layer, in before the backward pass"),
     fields::integer<&Offload::layers>(

@@ -42,7 +42,11 @@ ParameterBytes parameter_bytes(const OptimizerRule& rule, const TensorTypes& typ
           .gathered = (types.narrow && types.narrow->held == NarrowWeights::gathered)
                           ? types.narrow->bytes()
                           : held(types, size_of(types.gathered.value_or(types.weight))),
-          .matrix = rule.orthogonal ? std::optional(momentum_bytes(types) + master) : std::nullopt};
+          .matrix = rule.by_matrix() ? std::optional((rule.orthogonal ? momentum_bytes(types)
+                                                                      : moment_bytes(rule, types)) +
+                                                     master)
+                                     : std::nullopt,
+          .sides = rule.preconditioner};
 }
 
 }  // namespace titer

@@ -17,8 +17,8 @@ struct StateShards {
   bool cuts_matrices = false;  // none has one owner
 };
 
-StateShards state_shards(const Plan& plan) {
-  const DeviceParameters all{.dense = static_cast<double>(shard_ranks(plan)),
+StateShards state_shards(const Plan& plan, const MemoryNeeds& needs) {
+  const DeviceParameters all{.dense = needs.same_weights * static_cast<double>(shard_ranks(plan)),
                              .experts = static_cast<double>(expert_shard_ranks(plan))};
   const SplitStates splits = plan.splits();
   StateShards shards{.cuts_matrices = splits.gradients};
@@ -81,7 +81,8 @@ Bytes optimizer_states(const MemoryNeeds& needs,
   }
   const RankMatrices own{.dense = busiest_owner(all.dense, static_cast<int>(shards.dense)),
                          .experts = busiest_owner(all.experts, static_cast<int>(shards.experts))};
-  return of_others + own.parameters().total() * *needs.parameter.matrix;
+  return of_others + matrix_states(needs.parameter, own.dense) +
+         matrix_states(needs.parameter, own.experts);
 }
 
 }  // namespace
@@ -92,13 +93,19 @@ StageMemory states(const Plan& plan,
                    int rank) {
   StageMemory memory{.stage = rank,
                      .parameters = rank_parameters(*needs.blocks, contents, plan, rank)};
-  const StateShards shards = state_shards(plan);
+  const StateShards shards = state_shards(plan, needs);
   const DeviceParameters trained = trained_parameters(*needs.blocks, contents, plan, rank);
   memory.weights = weight_states(needs, contents, memory, trained, shards.weights);
   if (plan.offload.weights) {
     memory.offloaded.add(*plan.offload.weights, std::exchange(memory.weights, Bytes{}));
   }
   memory.gradients = sharded(trained, shards.gradients) * needs.parameter.gradient;
+  if (plan.offload.gradients) {
+    memory.offloaded.add(*plan.offload.gradients, std::exchange(memory.gradients, Bytes{}));
+  } else if (plan.offload.updates_on_host()) {
+    memory.offloaded.add(HostPlace::host,
+                         sharded(trained, shards.optimizer) * needs.parameter.gradient);
+  }
   if (plan.sharding != Sharding::parameter_server) {
     memory.optimizer = optimizer_states(needs, contents, rank, trained, shards);
   }
@@ -123,8 +130,9 @@ Bytes step_bytes(const Plan& plan,
                  const StageBlocks& contents,
                  int rank) {
   const DeviceParameters trained = trained_parameters(*needs.blocks, contents, plan, rank);
-  return plan.offload.optimizer ? Bytes{}
-                                : sharded(trained, state_shards(plan).optimizer) * needs.step;
+  return plan.offload.optimizer
+             ? Bytes{}
+             : sharded(trained, state_shards(plan, needs).optimizer) * needs.step;
 }
 
 Buffers rank_buffers(const Plan& plan,

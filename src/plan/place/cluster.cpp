@@ -81,6 +81,14 @@ constexpr std::array kTierFields = {
     fields::figure<&HostTier::bandwidth>("bandwidth", "of the node, one direction").needed(),
     fields::figure<&HostTier::per_device>("device_bandwidth", "of one device's link").needed()};
 
+constexpr std::array kHostMemoryFields = {
+    kTierFields[0],
+    kTierFields[1],
+    kTierFields[2],
+    fields::figure<&HostTier::processors>("processor_bandwidth",
+                                          "of the node's processors, reading and writing in all")
+        .or_else("none: updates are for devices")};
+
 constexpr std::array kHostPathFields = {
     fields::quantity<&Link::latency>("latency", "of a message").needed(),
     fields::figure<&Link::bandwidth>("bandwidth", "of a device").needed()};
@@ -158,8 +166,8 @@ constexpr std::array kNodeFields = {
         "host_path", "the way through the host, where the fabric does not join every group"),
     fields::figure<&C::host_slowdown, W>(
         "host_slowdown", {0.1, 100}, "of launches, over a host with Xeon processors of 2023"),
-    fields::part<&C::host_memory, kTierFields, &C::evidence, kInNode, W>("host_memory",
-                                                                         "for what is offloaded"),
+    fields::part<&C::host_memory, kHostMemoryFields, &C::evidence, kInNode, W>(
+        "host_memory", "for what is offloaded"),
     fields::part<&C::nvme, kTierFields, &C::evidence, kInNode, W>("nvme", "likewise")};
 
 void read_node(const Field<W>& own, Reader& in, W& cluster) {

@@ -12,10 +12,16 @@ bool is_nearly_whole(int devices, int whole) { return 9 * devices >= 8 * whole; 
 
 /// Of as many hosts as are used.
 std::optional<HostTier> part_of(const std::optional<HostTier>& tier, double share) {
-  return tier ? std::optional(HostTier{.capacity = tier->capacity * share,
-                                       .bandwidth = tier->bandwidth * share,
-                                       .per_device = tier->per_device})
-              : std::nullopt;
+  if (!tier) {
+    return std::nullopt;
+  }
+  HostTier part = *tier;
+  part.capacity = tier->capacity * share;
+  part.bandwidth = tier->bandwidth * share;
+  if (tier->processors) {
+    part.processors = *tier->processors * share;
+  }
+  return part;
 }
 
 }  // namespace

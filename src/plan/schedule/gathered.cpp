@@ -55,7 +55,8 @@ Bytes gathered_bytes(const Plan& plan,
                      const MemoryNeeds& needs) {
   const bool gathers = plan.gathers_every_pass();
   const bool fetches = plan.offload.weights.has_value();
-  if (!gathers && !fetches && !plan.reduces_every_pass()) {
+  const bool hands_on = plan.reduces_every_pass() || plan.offload.gradients;
+  if (!gathers && !fetches && !hands_on) {
     return {};
   }
   const ModelBlocks& blocks = *needs.blocks;
@@ -72,7 +73,7 @@ Bytes gathered_bytes(const Plan& plan,
                        (fetches && plan.offload.prefetch);
     bytes += (ahead ? units.two() : units.one()) * parameter.gathered;
   }
-  if (plan.reduces_every_pass()) {
+  if (hands_on) {
     bytes += units.one() * parameter.gradient;
   }
   return bytes;

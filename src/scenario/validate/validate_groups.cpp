@@ -212,10 +212,15 @@ void check_images(const Scenario& scenario, Demands& demands) {
   if (!scenario.cuts_images()) {
     return;
   }
-  demands.demand(plan.sharding == Sharding::none,
-                 "plan.sharding",
-                 name(plan.sharding),
-                 "expected none where images are cut over tensor-parallel ranks");
+  // Parts of images and replicas are one group.
+  constexpr std::string_view undivided =
+      "expected none where images are cut over tensor-parallel ranks: with all of these gradients "
+      "are added up";
+  demands.demand(!plan.shard, "plan.shard", plan.shard.value_or(0), undivided);
+  demands.demand(!plan.local_steps,
+                 "plan.local_steps.islands",
+                 plan.local_steps ? plan.local_steps->islands : 0,
+                 undivided);
   const bool last = plan.pipeline == 1 || plan.rank_order.back() == Dimension::pipeline;
   demands.demand(last,
                  "plan.rank_order",

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 
 #include "titer/plan/place/placement.hpp"
+#include "validate_groups.hpp"
 
 namespace titer {
 namespace {
@@ -58,29 +60,6 @@ void check_shard(const Scenario& scenario, Demands& demands) {
                    return fmt::format(
                        "expected a divisor of the {} ranks that have the same experts", experts);
                  });
-}
-
-/// A place of some kind in the cluster.
-void check_place(const Scenario& scenario,
-                 std::string_view path,
-                 const std::optional<HostPlace>& where,
-                 Demands& demands) {
-  if (!where) {
-    return;
-  }
-  const Cluster& cluster = scenario.cluster;
-  demands.demand(cluster.host_memory.has_value(), path, name(*where), [&] {
-    return fmt::format(
-        "expected a cluster with node.host_memory (capacity, bandwidth and "
-        "device_bandwidth), which {} has not",
-        cluster.name);
-  });
-  demands.demand(*where != HostPlace::nvme || cluster.nvme.has_value(), path, name(*where), [&] {
-    return fmt::format(
-        "expected a cluster with node.nvme (capacity, bandwidth and "
-        "device_bandwidth), which {} has not",
-        cluster.name);
-  });
 }
 
 /// Islands that train by themselves.
@@ -179,6 +158,21 @@ void check_root(const Scenario& scenario, Demands& demands) {
         "expected a model with one input for each sample, not a recommendation model");
 }
 
+/// Whether ranks that exchange tokens with one another have micro-batches of one size.
+bool exchanges_alike(const Plan& plan) {
+  const GroupRanks experts = group_ranks(plan, PlanGroup::all_experts);
+  const GroupRanks data = group_ranks(plan, PlanGroup::data);
+  std::map<std::int64_t, std::int64_t> weights;  // by group
+  for (std::int64_t device = 0; device < plan.devices(); ++device) {
+    const auto rank = static_cast<std::size_t>(data.member(device));
+    const std::int64_t weight = plan.batch_shares.weights[rank];
+    if (weights.emplace(experts.number(device), weight).first->second != weight) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Data-parallel ranks with micro-batches of different sizes.
 void check_shares(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
@@ -198,8 +192,10 @@ void check_shares(const Scenario& scenario, Demands& demands) {
             plan.sharding != Sharding::data_parallel_root,
         fmt::format("expected equal shares with the sharding {}, whose ranks meet in every pass",
                     name(plan.sharding)));
-  check(plan.expert == 1 && scenario.model.if_dlrm() == nullptr,
-        "expected equal shares with experts and tables, whose ranks exchange tokens in every pass");
+  const bool exchanges = has_own_expert_groups(plan) && !refused && has_countable_devices(plan);
+  check(!exchanges || exchanges_alike(plan),
+        "expected equal shares of ranks that have all experts or tables between them, which "
+        "exchange tokens in every pass");
 }
 
 bool may_have(std::optional<DataType> type, std::initializer_list<DataType> known) {
@@ -239,22 +235,6 @@ void check_sharding(const Scenario& scenario, Demands& demands) {
                  "plan.prefetch",
                  "false",
                  "expected the sharding zero3, whose parameters are gathered by every pass");
-}
-
-void check_offload(const Scenario& scenario, Demands& demands) {
-  const Offload& offload = scenario.plan.offload;
-  check_place(scenario, "plan.offload.weights", offload.weights, demands);
-  check_place(scenario, "plan.offload.optimizer", offload.optimizer, demands);
-  check_place(scenario, "plan.offload.activations", offload.activations, demands);
-  demands.demand(
-      !offload.layers || offload.activations.has_value(),
-      "plan.offload.layers",
-      offload.layers.value_or(0),
-      "expected plan.offload.activations too: they are what goes to the host of a layer");
-  demands.demand(!offload.optimizer || scenario.plan.sharding != Sharding::parameter_server,
-                 "plan.offload.optimizer",
-                 offload.optimizer ? name(*offload.optimizer) : "",
-                 "expected another sharding: parameter servers have the optimizer's state");
 }
 
 void check_types(const Scenario& scenario, Demands& demands) {

@@ -7,6 +7,11 @@
 namespace titer {
 
 void check_sharding(const Scenario& scenario, Demands& demands);
+/// The cluster has a place of some kind.
+void check_place(const Scenario& scenario,
+                 std::string_view path,
+                 const std::optional<HostPlace>& where,
+                 Demands& demands);
 void check_offload(const Scenario& scenario, Demands& demands);
 void check_types(const Scenario& scenario, Demands& demands);
 void check_optimizer(const Scenario& scenario, Demands& demands);

@@ -7,19 +7,22 @@
 namespace titer {
 namespace {
 
-/// What orthogonalises the updates of matrices has each of them whole, on one device.
-void check_orthogonal(const Scenario& scenario, Demands& demands) {
+/// What updates matrices as such has each of them whole, on one device.
+void check_by_matrix(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
   const auto check = [&](bool condition, std::string_view expected) {
     demands.demand(condition, "training.optimizer", scenario.training.optimizer.name, expected);
   };
   check(scenario.model.if_transformer() != nullptr,
-        "expected a transformer, whose hidden layers have matrices to orthogonalise");
+        "expected a transformer, whose hidden layers have matrices");
+  const bool orthogonal = scenario.training.optimizer.orthogonal;
   check(plan.sharding == Sharding::none || plan.shards(),
         "expected the sharding none, zero1, zero2 or zero3, whose ranks have whole matrices at "
         "least for their update");
+  check(orthogonal || !plan.splits().gradients,
+        "expected the sharding none or zero1, whose ranks have whole gradients of matrices");
   check(!plan.offload.optimizer, "expected no plan.offload.optimizer, as its rule is for devices");
-  check(scenario.cluster.chip.rate(DataType::bf16).has_value(),
+  check(!orthogonal || scenario.cluster.chip.rate(DataType::bf16).has_value(),
         "expected a chip that computes in bf16, in which updates are orthogonalised");
 }
 
@@ -75,8 +78,8 @@ void check_base(const Scenario& scenario, const Adapters& adapters, Demands& dem
 void check_optimizer(const Scenario& scenario, Demands& demands) {
   const Training& training = scenario.training;
   const OptimizerRule& rule = training.optimizer;
-  if (rule.orthogonal) {
-    check_orthogonal(scenario, demands);
+  if (rule.by_matrix()) {
+    check_by_matrix(scenario, demands);
   }
   const bool adds_norms =
       scenario.model.if_transformer() != nullptr &&

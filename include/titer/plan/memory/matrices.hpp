@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "titer/model/adapters.hpp"
+#include "titer/plan/memory/optimizer.hpp"
 #include "titer/plan/stage_blocks.hpp"
 
 namespace titer {
@@ -26,6 +27,20 @@ struct RankMatrices {
                                            const StageBlocks& stages,
                                            int rank);
 [[nodiscard]] Bytes quantised_bytes(const RankMatrices& matrices, BaseFormat format);
+
+/// A matrix as an optimizer with a preconditioner sees it: so many blocks, and of each its sides, 0
+/// where nothing is kept of one.
+struct MatrixBlocks {
+  double count = 1;
+  double rows = 0;
+  double columns = 0;
+  double row_side = 0;
+  double column_side = 0;
+};
+[[nodiscard]] MatrixBlocks blocks_of(const Preconditioner& rule, const WeightMatrix& matrix);
+/// All that is kept of the matrices for their updates.
+[[nodiscard]] Bytes matrix_states(const ParameterBytes& parameter,
+                                  std::span<const WeightMatrix> matrices);
 
 /// Each has one owner among `ranks`: those of the owner with most parameters. They are given out by
 /// their size, the largest first, each to the rank that has least.

@@ -72,6 +72,7 @@ struct MemoryNeeds {
   BufferRules buffers{};
   Bytes step{};                           // of a parameter while a rank updates it
   std::optional<FrozenWeights> frozen{};  // where adapters are trained
+  double same_weights = 1;  // tensor-parallel ranks that have them: all, where images are cut
 };
 
 /// Of the rank's stage that has most of them. `memory`: the rank's, with its gradients.

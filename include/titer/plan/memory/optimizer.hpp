@@ -20,6 +20,17 @@ struct OptimizerPasses {
   friend bool operator==(const OptimizerPasses&, const OptimizerPasses&) = default;
 };
 
+/// What is kept and multiplied of the two sides of a gradient G, n x m: sums of G G' and G' G, and
+/// what is made of each, in fp32.
+struct Preconditioner {
+  double most = 0;         // rows or columns
+  bool in_blocks = false;  // larger matrices are cut into blocks; otherwise a longer side has none
+  double products = 0;     // of G with each side in a step, the sums' own among them
+  double cubes = 0;        // FLOPs over n^3 of what is made of a side's sums,
+  double every = 1;        // once in so many steps
+  friend bool operator==(const Preconditioner&, const Preconditioner&) = default;
+};
+
 /// The optimizer's state per parameter, and what one step reads and writes of it.
 ///
 /// Fused, one kernel reads the gradient, reads and writes weights and states. Otherwise each step
@@ -44,8 +55,11 @@ struct OptimizerRule {
   // Of matrices of hidden layers one moment is kept, and what is added to the weights is
   // orthogonalised. [Jordan et al. 2024]
   bool orthogonal = false;
+  std::optional<Preconditioner> preconditioner{};  // likewise of matrices, with all moments
   OptimizerPasses fused{};
   OptimizerPasses unfused{};
+  /// Whether matrices of hidden layers are updated as such, each on one rank.
+  [[nodiscard]] constexpr bool by_matrix() const { return orthogonal || preconditioner; }
   friend bool operator==(const OptimizerRule&, const OptimizerRule&) = default;
 };
 inline constexpr OptimizerRule kAdam{.name = "adam",
@@ -87,8 +101,33 @@ inline constexpr OptimizerRule kLamb{
 /// What is no matrix of a hidden layer is updated as Adam does.
 inline constexpr OptimizerRule kMuon{
     .name = "muon", .state_bytes = kAdam.state_bytes, .orthogonal = true, .unfused = kAdam.unfused};
-inline constexpr std::array<OptimizerRule, 9> kOptimizerRules = {
-    kAdam, kMomentumSgd, kPlainSgd, kAdafactor, kAdam8Bit, kLion, kLion8Bit, kLamb, kMuon};
+/// The step's size is Adam's; roots of the sums by their eigenvectors, about 9 n^3 FLOPs [Golub and
+/// Van Loan]. [Anil et al. 2020; Shi et al. 2023, Distributed Shampoo]
+inline constexpr OptimizerRule kShampoo{
+    .name = "shampoo",
+    .state_bytes = kAdam.state_bytes,
+    .preconditioner =
+        Preconditioner{.most = 1024, .in_blocks = true, .products = 2, .cubes = 9, .every = 100},
+    .unfused = kAdam.unfused};
+/// Adam in the eigenvectors of these sums, to which a product and a QR decomposition go on from
+/// those before: 2 n^3 + 8/3 n^3. [Vyas et al. 2024]
+inline constexpr OptimizerRule kSoap{
+    .name = "soap",
+    .state_bytes = kAdam.state_bytes,
+    .preconditioner =
+        Preconditioner{.most = 10'000, .products = 3, .cubes = 2 + 8.0 / 3, .every = 10},
+    .unfused = kAdam.unfused};
+inline constexpr std::array<OptimizerRule, 11> kOptimizerRules = {kAdam,
+                                                                  kMomentumSgd,
+                                                                  kPlainSgd,
+                                                                  kAdafactor,
+                                                                  kAdam8Bit,
+                                                                  kLion,
+                                                                  kLion8Bit,
+                                                                  kLamb,
+                                                                  kMuon,
+                                                                  kShampoo,
+                                                                  kSoap};
 
 /// fp32 bytes of a factored moment per parameter, of matrices with so many rows and columns.
 [[nodiscard]] constexpr double factored_bytes(double rows, double columns) {
@@ -101,7 +140,9 @@ struct ParameterBytes {
   Bytes gradient;
   Bytes optimizer;   // states, and the master copy when the weights are narrower
   Bytes gathered{};  // of a parameter that passes need whole, where its weight is split or away
-  std::optional<Bytes> matrix{};  // states of one of a hidden layer's matrix, where they are others
+  std::optional<Bytes>
+      matrix{};  // states of one of a hidden layer's matrix, where they are others,
+  std::optional<Preconditioner> sides{};  // and beside them of the matrix
 };
 
 /// What is held of weights in the type of narrow products.
