@@ -5,6 +5,7 @@
 #include "report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/network.hpp"
+#include "titer/collectives/collective_names.hpp"
 #include "titer/collectives/curve.hpp"
 #include "titer/measured/measured_collective.hpp"
 #include "titer/report/network/collective_report.hpp"
@@ -63,11 +64,7 @@ constexpr std::array kCollectiveOptions = {
 /// By the names of nccl-tests (all_reduce) or ours (all-reduce).
 Collective collective_called(std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
-  std::array<Choice<Collective>, kCollectives.size()> choices{};
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    choices[i] = {name_of(kCollectives[i]), kCollectives[i]};
-  }
-  return chosen("--op", name, choices);
+  return chosen("--op", name, kCollectiveChoices);
 }
 
 Bytes size_of(std::string_view option, const std::string& text) {

@@ -6,10 +6,12 @@
 #include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/network.hpp"
+#include "titer/model/routing/zipf.hpp"
 #include "titer/report/network/traffic_matrix_report.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/simulate/evaluate.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -54,16 +56,14 @@ struct Exponents {
 };
 
 std::optional<Exponents> exponents_of(const std::string& text) {
-  constexpr double steepest = 10;
   if (text.empty()) {
     return std::nullopt;
   }
   const std::size_t colon = text.find(':');
   const auto number = [](const std::string& word) -> std::optional<double> {
-    char* end = nullptr;
-    const double value = std::strtod(word.c_str(), &end);
-    const bool whole = !word.empty() && *end == '\0';
-    return whole && value >= 0 && value <= steepest ? std::optional(value) : std::nullopt;
+    const auto value = number_of_text<double>(word);
+    return value && *value >= kZipfExponents.least && *value <= kZipfExponents.most ? value
+                                                                                    : std::nullopt;
   };
   const auto first = number(text.substr(0, colon));
   const auto last = colon == std::string::npos ? first : number(text.substr(colon + 1));

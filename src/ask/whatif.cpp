@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include "report_parts.hpp"
@@ -15,6 +14,7 @@
 #include "titer/report/study/sensitivity_report.hpp"
 #include "titer/report/study/tune_report.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -83,13 +83,6 @@ constexpr std::array kTuneOptions = options::with_scenario<&TuneRequest::scenari
 constexpr std::size_t kMostInputs = 8;
 constexpr std::size_t kMostInputsOfEvents = 4;
 
-std::optional<double> plain_number(std::string_view text) {
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
-}
-
 /// "1%", "1 %" or "0.01".
 double step_of(std::string_view text) {
   constexpr double least = 1e-4;
@@ -99,7 +92,7 @@ double step_of(std::string_view text) {
   if (is_percent) {
     digits.remove_suffix(digits.ends_with(" %") ? 2 : 1);
   }
-  const auto number = plain_number(digits);
+  const auto number = number_of_text<double>(digits);
   const double step = number.value_or(0) / (is_percent ? 100.0 : 1.0);
   if (!(step >= least && step <= most)) {
     throw InputError(fmt::format("--by: {}: expected a step from 0.01% to 50%, such as 1%", text));
@@ -115,7 +108,7 @@ FigureCost cost_of(const std::string& text) {
     digits = std::string_view(text).substr(equals + 1);
     digits.remove_prefix(digits.starts_with('$') ? 1 : 0);
   }
-  const auto dollars = plain_number(digits);
+  const auto dollars = number_of_text<double>(digits);
   if (equals == 0 || !dollars || !(*dollars > 0)) {
     throw InputError(fmt::format(
         "--cost: {}: expected PATH=DOLLARS, what a tenth more of a figure costs, such as "

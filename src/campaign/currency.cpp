@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -41,10 +42,9 @@ std::optional<Currency> parse_currency(std::string_view text) {
   }
   Currency currency{.name = std::string(text.substr(0, equals)),
                     .date = std::string(text.substr(at + 1))};
-  const char* const end = text.data() + at;
-  const auto [rest, error] = std::from_chars(text.data() + equals + 1, end, currency.dollars);
-  const bool is_rate = error == std::errc() && rest == end && currency.dollars >= kRate.least &&
-                       currency.dollars <= kRate.most;
+  const auto dollars = number_of_text<double>(text.substr(equals + 1, at - equals - 1));
+  currency.dollars = dollars.value_or(currency.dollars);
+  const bool is_rate = dollars && *dollars >= kRate.least && *dollars <= kRate.most;
   return is_rate && problem_of(currency).empty() ? std::optional(currency) : std::nullopt;
 }
 

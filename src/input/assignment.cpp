@@ -1,9 +1,9 @@
 #include "titer/input/assignment.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "titer/input/input_error.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -14,11 +14,8 @@ std::string_view first_word(std::string_view path) { return path.substr(0, path.
 /// if there can be none.
 Value* inner_value(Value& outer, const std::string& key, Origin origin) {
   if (outer.kind == Value::Kind::array) {
-    std::size_t index = 0;
-    const char* const end = key.data() + key.size();
-    const auto [rest, error] = std::from_chars(key.data(), end, index);
-    const bool exists = error == std::errc() && rest == end && index < outer.items.size();
-    return exists ? &outer.items[index] : nullptr;
+    const auto index = number_of_text<std::size_t>(key);
+    return index && *index < outer.items.size() ? &outer.items[*index] : nullptr;
   }
   if (outer.kind != Value::Kind::object || key.empty()) {
     return nullptr;

@@ -1,12 +1,12 @@
 #include "titer/input/csv.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "titer/input/file.hpp"
 #include "titer/units/blanks.hpp"
 #include "titer/units/ensure.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -162,13 +162,12 @@ std::optional<double> CsvTable::maybe_number(
   if (cell.empty()) {
     return std::nullopt;
   }
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) {
+  const auto value = number_of_text<double>(cell);
+  if (!value || !std::isfinite(*value)) {
     problems.add(where(row, column) + ": " + std::string(cell) + ": expected a number");
     return std::nullopt;
   }
-  if (value < least || value > most) {
+  if (*value < least || *value > most) {
     problems.add(where(row, column) + ": " + std::string(cell) + ": out of range");
     return std::nullopt;
   }

@@ -1,7 +1,6 @@
 #include "titer/input/document.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <system_error>
 
@@ -9,6 +8,7 @@
 
 #include "titer/input/reader.hpp"
 #include "titer/units/ensure.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -63,11 +63,8 @@ void renumber_sources(Value& value, const std::vector<int>& now) {
 }
 
 const Value* element(const Value& array, std::string_view digits) {
-  std::size_t index = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [rest, error] = std::from_chars(digits.data(), end, index);
-  const bool whole = error == std::errc() && rest == end;
-  return whole && index < array.items.size() ? &array.items[index] : nullptr;
+  const auto index = number_of_text<std::size_t>(digits);
+  return index && *index < array.items.size() ? &array.items[*index] : nullptr;
 }
 
 }  // namespace

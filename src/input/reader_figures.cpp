@@ -1,10 +1,10 @@
 // The members of Reader that read figures: integers, numbers and quantities.
 
-#include <charconv>
 #include <cmath>
 #include <type_traits>
 
 #include "titer/input/reader.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -43,11 +43,8 @@ std::string number_in(double least, double most) {
 
 /// The number that a text such as "8" holds by mistake.
 std::optional<double> number_in_quotes(const Value& value) {
-  const char* const end = value.text.data() + value.text.size();
-  double number = 0.0;
-  const auto [rest, error] = std::from_chars(value.text.data(), end, number);
-  const bool is_number = error == std::errc() && rest == end && std::isfinite(number);
-  return is_number ? std::optional(number) : std::nullopt;
+  const auto number = number_of_text<double>(value.text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 /// Also 2.0 and 1e3, which are whole.
@@ -93,6 +90,31 @@ std::string expectation_of(const Value& value) {
 
 }  // namespace
 
+/// What `of` makes of a figure; `expected` says what that is, where it makes nothing of it.
+template <class Of, class Expected>
+auto Reader::maybe_figure(std::string_view key, const Of& of, const Expected& expected) {
+  using Found = decltype(of(Value()));
+  const Value* written = take(key);
+  if (written == nullptr) {
+    return Found();
+  }
+  if (const Found plain_one = of(*written)) {
+    return plain_one;  // as nearly always, and without making the words for when it is not
+  }
+  const auto [value, path] = take_figure(key, expected());
+  if (value == nullptr) {
+    return Found();
+  }
+  const Found found = of(*value);
+  if (!found) {
+    const auto quoted = number_in_quotes(*value);
+    const bool makes_sense = quoted && of(Value(*quoted));
+    const std::string hint = makes_sense ? "; did you mean " + plain(*quoted) + "?" : "";
+    refuse(path, *value, "expected " + expected() + hint);
+  }
+  return found;
+}
+
 std::int64_t Reader::integer(std::string_view key, std::int64_t least, std::int64_t most) {
   require(key, integer_in(least, most));
   return maybe_integer(key, least, most).value_or(least);
@@ -101,26 +123,10 @@ std::int64_t Reader::integer(std::string_view key, std::int64_t least, std::int6
 std::optional<std::int64_t> Reader::maybe_integer(std::string_view key,
                                                   std::int64_t least,
                                                   std::int64_t most) {
-  const Value* written = take(key);
-  if (written == nullptr) {
-    return std::nullopt;
-  }
-  if (const auto plain_one = integer_of(*written, least, most)) {
-    return plain_one;  // as nearly always, and without making the words for when it is not
-  }
-  const std::string expected = integer_in(least, most);
-  const auto [value, path] = take_figure(key, expected);
-  if (value == nullptr) {
-    return std::nullopt;
-  }
-  const auto found = integer_of(*value, least, most);
-  if (!found) {
-    const auto quoted = number_in_quotes(*value);
-    const bool makes_sense = quoted && integer_of(*quoted, least, most);
-    const std::string hint = makes_sense ? "; did you mean " + plain(*quoted) + "?" : "";
-    refuse(path, *value, "expected " + expected + hint);
-  }
-  return found;
+  return maybe_figure(
+      key,
+      [=](const Value& value) { return integer_of(value, least, most); },
+      [=] { return integer_in(least, most); });
 }
 
 double Reader::number(std::string_view key, double least, double most) {
@@ -129,26 +135,10 @@ double Reader::number(std::string_view key, double least, double most) {
 }
 
 std::optional<double> Reader::maybe_number(std::string_view key, double least, double most) {
-  const Value* written = take(key);
-  if (written == nullptr) {
-    return std::nullopt;
-  }
-  if (const auto plain_one = number_of(*written, least, most)) {
-    return plain_one;
-  }
-  const std::string expected = number_in(least, most);
-  const auto [value, path] = take_figure(key, expected);
-  if (value == nullptr) {
-    return std::nullopt;
-  }
-  const auto found = number_of(*value, least, most);
-  if (!found) {
-    const auto quoted = number_in_quotes(*value);
-    const bool makes_sense = quoted && number_of(*quoted, least, most);
-    const std::string hint = makes_sense ? "; did you mean " + plain(*quoted) + "?" : "";
-    refuse(path, *value, "expected " + expected + hint);
-  }
-  return found;
+  return maybe_figure(
+      key,
+      [=](const Value& value) { return number_of(value, least, most); },
+      [=] { return number_in(least, most); });
 }
 
 template <class Q>

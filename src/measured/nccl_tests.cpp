@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -13,6 +12,7 @@
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -26,10 +26,8 @@ bool is_digits(std::string_view word) {
 }
 
 std::optional<double> number(std::string_view word) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const bool whole = error == std::errc() && end == word.data() + word.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  const auto value = number_of_text<double>(word);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 /// Without the tag that mpirun puts before each line: "[1,0]<stdout>:".

@@ -8,6 +8,7 @@
 #include "titer/input/file.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/input/words.hpp"
+#include "titer/model/routing/zipf.hpp"
 #include "titer/scenario/data_files.hpp"
 
 namespace titer {
@@ -66,7 +67,7 @@ constexpr std::array kHabitFields = {
     fields::choice<&H::expert_dispatch, kExpertDispatches>("expert_dispatch",
                                                            "how tokens reach their experts"),
     fields::number<&H::routing_exponent>(
-        "routing_exponent", {0, 10}, "experts are chosen by Zipf's law with this exponent")
+        "routing_exponent", kZipfExponents, "experts are chosen by Zipf's law with this exponent")
         .or_else("as often as each other"),
     fields::flag<&H::expert_overlap>("expert_overlap", "as `plan.expert_overlap`")
         .or_else("as the row says"),

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 #include "titer/scenario/conditions.hpp"
+#include "titer/units/blanks.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -16,21 +17,8 @@ constexpr Range kShare = {1e-3, 1e3};
 
 /// A number from 0, of the whole text; empty if it is none.
 std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  const bool whole = error == std::errc() && rest == end;
-  return whole && number >= 0 && number <= kMostNumber ? std::optional(number) : std::nullopt;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) {
-    text.remove_prefix(1);
-  }
-  while (text.ends_with(' ')) {
-    text.remove_suffix(1);
-  }
-  return text;
+  const auto number = number_of_text<std::int64_t>(text);
+  return number && *number >= 0 && *number <= kMostNumber ? number : std::nullopt;
 }
 
 std::optional<DeviceRange> parse_range(std::string_view text) {

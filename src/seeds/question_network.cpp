@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "question_text.hpp"
+#include "titer/collectives/collective_names.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/scenario/load_part.hpp"
 #include "titer/topology/properties.hpp"
@@ -14,15 +15,6 @@
 
 namespace titer {
 namespace {
-
-constexpr auto collective_choices() {
-  std::array<Choice<Collective>, kCollectives.size()> choices{};
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    choices[i] = {name_of(kCollectives[i]), kCollectives[i]};
-  }
-  return choices;
-}
-constexpr auto kCollectiveChoices = collective_choices();
 
 /// A text, or a list of them.
 std::vector<std::string> read_texts(Reader& in, std::string_view key) {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "titer/input/reader.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -16,16 +16,9 @@ constexpr std::size_t kChunksWanted = 1024;
 constexpr std::size_t kMostChunks = std::size_t{1} << 20U;
 constexpr std::size_t kMostShards = 1'000'000;
 
-std::optional<std::size_t> whole_number(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool read = error == std::errc() && end == text.data() + text.size();
-  return read ? std::optional(number) : std::nullopt;
-}
-
 std::optional<std::size_t> number_of(const Environment& environment, const char* name) {
   const char* text = environment(name);
-  return text == nullptr ? std::nullopt : whole_number(text);
+  return text == nullptr ? std::nullopt : number_of_text<std::size_t>(text);
 }
 
 /// How a launcher tells its processes who they are.
@@ -51,11 +44,12 @@ std::size_t tasks_of_node(std::string_view text, std::size_t node) {
     std::string_view part = text.substr(0, comma);
     std::size_t nodes = 1;
     if (const std::size_t open = part.find("(x"); open != std::string_view::npos) {
-      nodes = whole_number(part.substr(open + 2, part.size() - open - 3)).value_or(1);
+      nodes =
+          number_of_text<std::size_t>(part.substr(open + 2, part.size() - open - 3)).value_or(1);
       part = part.substr(0, open);
     }
     if (node < nodes) {
-      return std::max<std::size_t>(1, whole_number(part).value_or(1));
+      return std::max<std::size_t>(1, number_of_text<std::size_t>(part).value_or(1));
     }
     node -= nodes;
     text.remove_prefix(std::min(text.size(), comma + 1));
@@ -151,8 +145,8 @@ std::size_t Shard::count(std::size_t chunks) const {
 
 Shard read_shard(std::string_view text) {
   const std::size_t slash = std::min(text.find('/'), text.size());
-  const auto number = whole_number(text.substr(0, slash));
-  const auto size = whole_number(text.substr(std::min(slash + 1, text.size())));
+  const auto number = number_of_text<std::size_t>(text.substr(0, slash));
+  const auto size = number_of_text<std::size_t>(text.substr(std::min(slash + 1, text.size())));
   if (!number || !size || *number < 1 || *number > *size || *size > kMostShards) {
     throw InputError(
         fmt::format("--shard: {}: expected I/N, the I-th of N from 1 to N, such as 3/64", text));

@@ -1,11 +1,11 @@
 #include "titer/trace/op_profile.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "titer/input/document.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/units/number_text.hpp"
 #include "trace_file.hpp"
 
 namespace titer {
@@ -22,12 +22,7 @@ std::optional<double> number_of(const Value* value) {
   if (value->kind == Value::Kind::number) {
     return value->number;
   }
-  double number = 0;
-  const char* const end = value->text.data() + value->text.size();
-  const auto parsed = std::from_chars(value->text.data(), end, number);
-  return value->kind == Value::Kind::text && parsed.ec == std::errc() && parsed.ptr == end
-             ? std::optional(number)
-             : std::nullopt;
+  return value->kind == Value::Kind::text ? number_of_text<double>(value->text) : std::nullopt;
 }
 
 std::string_view text_of(const Value& node, std::string_view key) {

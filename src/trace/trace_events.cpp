@@ -1,11 +1,11 @@
 // Trace events, one JSON object each, as PyTorch's profiler and XLA's trace viewer write them.
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "titer/input/json_stream.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/units/number_text.hpp"
 #include "trace_file.hpp"
 #include "trace_kinds.hpp"
 #include "trace_lanes.hpp"
@@ -136,11 +136,11 @@ class EventReader {
     } else if (key == "dtype") {
       event_.facts.data_type.assign(scalar());
     } else if (key == "In msg nelems") {
-      event_.facts.sent = number(scalar());
+      event_.facts.sent = number_of_text<double>(scalar());
     } else if (key == "Out msg nelems") {
-      event_.facts.received = number(scalar());
+      event_.facts.received = number_of_text<double>(scalar());
     } else if (key == "Group size") {
-      const std::optional<double> ranks = number(scalar());
+      const std::optional<double> ranks = number_of_text<double>(scalar());
       event_.facts.ranks = ranks && *ranks >= 1 && *ranks < 1e9
                                ? std::optional(static_cast<int>(*ranks))
                                : std::nullopt;
@@ -161,13 +161,6 @@ class EventReader {
     }
     return token == JsonToken::text || token == JsonToken::number ? json_.text()
                                                                   : std::string_view();
-  }
-
-  static std::optional<double> number(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                    : std::nullopt;
   }
 
   void put(TraceLanes& lanes) const {

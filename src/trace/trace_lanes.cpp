@@ -1,10 +1,10 @@
 #include "trace_lanes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "titer/input/reader.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -83,12 +83,11 @@ std::optional<TraceTime> nanoseconds(std::string_view text) {
   if (at == text.size()) {
     return negative ? -value : value;
   }
-  double microseconds = 0;  // with an exponent
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), microseconds);
-  if (error != std::errc() || end != text.data() + text.size() || std::abs(microseconds) > 1e15) {
+  const auto microseconds = number_of_text<double>(text);  // with an exponent
+  if (!microseconds || std::abs(*microseconds) > 1e15) {
     return std::nullopt;
   }
-  return std::llround(1e3 * microseconds);
+  return std::llround(1e3 * *microseconds);
 }
 
 TraceLanes::Lane& TraceLanes::lane(const LaneKey& key) {

@@ -113,78 +113,65 @@ class NsightReader {
                        column(columns, "streamId"));
   }
 
-  void read_kernels() {
-    const std::set<std::string> has = columns("CUPTI_ACTIVITY_KIND_KERNEL");
+  /// What is read of a table's rows behind their places.
+  struct Further {
+    std::string columns = {};
+    std::string joined = {};
+  };
+
+  /// The rows of a table, if the report has it, each with the name that `name` gives it.
+  template <class Name>
+  void read_rows(const std::string& table,
+                 const Name& name,
+                 Further (*further)(const std::set<std::string>& has) = nullptr) {
+    const std::set<std::string> has = columns(table);
     if (has.empty()) {
       return;
     }
-    const std::string name = column(has, "demangledName", column(has, "shortName", "-1"));
-    Rows rows(
-        database_.get(),
-        source_,
-        fmt::format("SELECT {}, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL t LEFT JOIN StringIds s "
-                    "ON s.id = {}",
-                    places(has),
-                    name));
+    const auto [more, joined] = further == nullptr ? Further{} : further(has);
+    Rows rows(database_.get(),
+              source_,
+              fmt::format("SELECT {}{} FROM {} t{}", places(has), more, table, joined));
     while (rows.next()) {
       facts_.clear();
-      facts_.name = rows.text(5);
+      facts_.name = name(rows);
       put(rows);
     }
+  }
+
+  void read_kernels() {
+    read_rows(
+        "CUPTI_ACTIVITY_KIND_KERNEL",
+        [](const Rows& rows) { return rows.text(5); },
+        [](const std::set<std::string>& has) {
+          const std::string name = column(has, "demangledName", column(has, "shortName", "-1"));
+          return Further{", s.value", " LEFT JOIN StringIds s ON s.id = " + name};
+        });
   }
 
   /// CUDA's kinds of copies: 1 to the device, 2 from it, 8 on it, 10 between two.
   void read_copies() {
-    const std::set<std::string> copies = columns("CUPTI_ACTIVITY_KIND_MEMCPY");
-    if (copies.empty()) {
-      return;
-    }
-    Rows rows(database_.get(),
-              source_,
-              fmt::format("SELECT {}, {} FROM CUPTI_ACTIVITY_KIND_MEMCPY t",
-                          places(copies),
-                          column(copies, "copyKind")));
-    while (rows.next()) {
-      const std::int64_t kind = rows.integer(5);
-      facts_.clear();
-      facts_.name = kind == 1    ? "Memcpy HtoD"
-                    : kind == 2  ? "Memcpy DtoH"
-                    : kind == 10 ? "Memcpy PtoP"
-                                 : "Memcpy DtoD";
-      put(rows);
-    }
+    read_rows(
+        "CUPTI_ACTIVITY_KIND_MEMCPY",
+        [](const Rows& rows) {
+          const std::int64_t kind = rows.integer(5);
+          return kind == 1    ? "Memcpy HtoD"
+                 : kind == 2  ? "Memcpy DtoH"
+                 : kind == 10 ? "Memcpy PtoP"
+                              : "Memcpy DtoD";
+        },
+        [](const std::set<std::string>& has) { return Further{", " + column(has, "copyKind")}; });
   }
 
   void read_fills() {
-    const std::set<std::string> fills = columns("CUPTI_ACTIVITY_KIND_MEMSET");
-    if (fills.empty()) {
-      return;
-    }
-    Rows rows(database_.get(),
-              source_,
-              fmt::format("SELECT {} FROM CUPTI_ACTIVITY_KIND_MEMSET t", places(fills)));
-    while (rows.next()) {
-      facts_.clear();
-      facts_.name = "Memset";
-      put(rows);
-    }
+    read_rows("CUPTI_ACTIVITY_KIND_MEMSET", [](const Rows&) { return "Memset"; });
   }
 
   /// Graphs that were traced as a whole: their kernels are not told apart.
   void read_graphs() {
-    const std::set<std::string> graphs = columns("CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
-    if (graphs.empty()) {
-      return;
-    }
-    Rows rows(database_.get(),
-              source_,
-              fmt::format("SELECT {} FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE t", places(graphs)));
-    while (rows.next()) {
-      facts_.clear();
-      facts_.name =
-          "CUDA graph as a whole (nsys profile --cuda-graph-trace=node tells its kernels)";
-      put(rows);
-    }
+    read_rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", [](const Rows&) {
+      return "CUDA graph as a whole (nsys profile --cuda-graph-trace=node tells its kernels)";
+    });
   }
 
   void put(const Rows& row) {

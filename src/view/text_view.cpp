@@ -1,9 +1,10 @@
 #include "titer/view/text_view.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <numeric>
+
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -139,13 +140,7 @@ std::string folded_table(const std::string& text, std::size_t begin, std::size_t
 }  // namespace
 
 TextStyle style_of(const TerminalSettings& terminal) {
-  const std::string_view columns = terminal.columns;
-  std::size_t width = 0;
-  const char* const last = columns.data() + columns.size();
-  const auto [end, error] = std::from_chars(columns.data(), last, width);
-  if (columns.empty() || error != std::errc() || end != last) {
-    width = terminal.width;
-  }
+  const std::size_t width = number_of_text<std::size_t>(terminal.columns).value_or(terminal.width);
   return {.width = width < kLeastWidth ? 0 : width,
           .in_colour = terminal.no_colour.empty() && terminal.kind != "dumb"};
 }

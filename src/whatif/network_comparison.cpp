@@ -18,16 +18,15 @@ namespace {
 
 constexpr std::string_view kNetworkPath = "cluster.network.topology";
 
-/// "a torus" that oversubscription says nothing of; empty where it does, or where nothing is known.
-std::string family_without_ratio(const ScenarioSource& source) {
+/// Whether oversubscription says something of the network, or nothing is known of it.
+bool has_ratio(const ScenarioSource& source) {
   const Value* family = source.document().at(std::string(kNetworkPath) + ".family");
-  const bool has_one =
-      family == nullptr || family->text == FatTree::name || family->text == Rails::name;
-  return has_one ? "" : "a " + family->text;
+  return family == nullptr || family->text == FatTree::name || family->text == Rails::name;
 }
 
-/// The run with the variant in place of its network.
-ScenarioSource with_network(const ScenarioSource& run, const NetworkVariant& variant) {
+/// The run with the variant in place of its network; what that network cannot have is taken out of
+/// the variant.
+ScenarioSource with_network(const ScenarioSource& run, NetworkVariant& variant) {
   ScenarioSource source = run;
   const auto put = [&](std::string_view key, Value value, std::string_view option) {
     source.assign({.path = std::string(kNetworkPath) + std::string(key),
@@ -43,10 +42,10 @@ ScenarioSource with_network(const ScenarioSource& run, const NetworkVariant& var
         "cluster.network: one ideal switch, without links of which some are fewer or "
         "fail; expected a topology (--topology NAME)");
   }
+  if (!has_ratio(source)) {
+    variant.oversubscription.reset();
+  }
   if (variant.oversubscription) {
-    if (const std::string family = family_without_ratio(source); !family.empty()) {
-      throw InputError(family + " has no oversubscription: fat trees and rails do");
-    }
     const Value* up = source.document().at(std::string(kNetworkPath) + ".up");
     if (up != nullptr && up->kind != Value::Kind::null) {
       put(".up", Value(), "--oversubscription");  // says the same in another way
@@ -158,48 +157,27 @@ NetworkPurchase purchase_of(const Scenario& scenario,
           .share = used / parts.nic_ports};
 }
 
-NetworkStep step_on(const ScenarioSource& run,
-                    const NetworkVariant& variant,
-                    const std::optional<NetworkPrices>& prices) {
-  NetworkStep answer{.variant = variant, .topology = variant.topology, .routing = ""};
+/// What the scenario takes on its network.
+void evaluate_on(const ScenarioSource& source,
+                 const std::optional<NetworkPrices>& prices,
+                 NetworkStep& answer) {
+  const Scenario scenario = source.read();
+  if (const auto& network = scenario.cluster.network_topology) {
+    answer.routing = name_of(network->routing_used());
+    answer.topology = answer.topology.empty() ? network->name : answer.topology;
+    if (prices) {
+      answer.purchase = purchase_of(scenario, *network, *prices);
+    }
+  }
+  Estimator estimator;
+  StepResult step;
+  evaluate(scenario, Fidelity::network, estimator, step);
+  answer.step = std::move(step);
   try {
-    const ScenarioSource source = with_network(run, variant);
-    const Scenario scenario = source.read();
-    if (const auto& network = scenario.cluster.network_topology) {
-      answer.routing = name_of(network->routing_used());
-      answer.topology = answer.topology.empty() ? network->name : answer.topology;
-      if (prices) {
-        answer.purchase = purchase_of(scenario, *network, *prices);
-      }
-    }
-    Estimator estimator;
-    StepResult step;
-    evaluate(scenario, Fidelity::network, estimator, step);
-    answer.step = std::move(step);
-    try {
-      answer.tiers = tier_loads(scenario, answer.step->iteration_time);
-    } catch (const InputError& error) {
-      answer.untraced = error.lines.front();
-    }
+    answer.tiers = tier_loads(scenario, answer.step->iteration_time);
   } catch (const InputError& error) {
-    answer.problem = error.lines.front();
+    answer.untraced = error.lines.front();
   }
-  return answer;
-}
-
-/// The variant as its topology can have it.
-NetworkVariant possible_variant(const ScenarioSource& run, NetworkVariant variant) {
-  NetworkVariant whole = variant;
-  whole.oversubscription.reset();
-  whole.failed_links.reset();
-  try {
-    if (variant.oversubscription && !family_without_ratio(with_network(run, whole)).empty()) {
-      variant.oversubscription.reset();
-    }
-  } catch (const InputError&) {
-    return variant;  // its step says what is wrong
-  }
-  return variant;
 }
 
 template <class T>
@@ -235,11 +213,22 @@ std::vector<NetworkStep> compare_networks(const ScenarioSource& source,
   std::vector<NetworkStep> steps;
   steps.reserve(variants.size());
   for (const NetworkVariant& asked : variants) {
-    const NetworkVariant variant = possible_variant(source, asked);
-    const bool is_there =
-        std::ranges::any_of(steps, [&](const NetworkStep& one) { return one.variant == variant; });
-    if (!is_there) {
-      steps.push_back(step_on(source, variant, prices));
+    NetworkStep step{.variant = asked, .topology = asked.topology, .routing = ""};
+    const auto is_there = [&] {
+      return std::ranges::any_of(
+          steps, [&](const NetworkStep& one) { return one.variant == step.variant; });
+    };
+    try {
+      const ScenarioSource on_it = with_network(source, step.variant);
+      if (is_there()) {
+        continue;
+      }
+      evaluate_on(on_it, prices, step);
+    } catch (const InputError& error) {
+      step.problem = error.lines.front();
+    }
+    if (!is_there()) {
+      steps.push_back(std::move(step));
     }
   }
   const auto has_step = [](const NetworkStep& one) { return one.step.has_value(); };

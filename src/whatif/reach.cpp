@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "titer/units/number_text.hpp"
 #include "titer/whatif/break_even.hpp"
 
 namespace titer {
@@ -26,11 +26,7 @@ std::optional<double> target_value(std::string_view text, std::string_view of) {
       return size->si();
     }
   }
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  const bool is_number = error == std::errc() && rest == end;
-  return is_number ? std::optional(number) : std::nullopt;
+  return number_of_text<double>(text);
 }
 
 class ReachSearch {

@@ -187,4 +187,18 @@ class DataFlow {
   std::vector<Copy> copies_;  // rank by rank
 };
 
+/// Every rank ends with what the collective promises.
+inline void expect_promise(Collective collective, const Group& group, const Steps& steps) {
+  const auto pieces = static_cast<std::size_t>(steps.pieces());
+  const Promise promise(collective, group, pieces);
+  const DataFlow flow(promise, steps);
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(group.ranks()); ++rank) {
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+      const Ranks promised = promise.end(rank, piece);
+      ASSERT_TRUE(promised == 0 || flow.holds(rank, piece) == promised)
+          << "rank " << rank << ", piece " << piece;
+    }
+  }
+}
+
 }  // namespace titer

@@ -6,8 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "collectives/data_flow.hpp"
-#include "collectives/port_network.hpp"
+#include "collectives/honoured.hpp"
 #include "titer/collectives/algorithm/in_switch_hierarchical.hpp"
 #include "titer/collectives/algorithm/ring.hpp"
 
@@ -103,37 +102,16 @@ TEST(InSwitchAllGather, HidesTheWayUpBehindTheWayDown) {
   EXPECT_LT(time, down + 1e9 / 8 / kB);
 }
 
-/// Executes the algorithm, and follows what every rank ends with.
-template <class Algorithm>
-void expect_honoured(Collective collective, const Group& group, Bytes size) {
-  ASSERT_TRUE(Algorithm::applies(group, kFabric));
-  const Steps steps = Algorithm::steps(size, group, kFabric);
-  const double formula = Algorithm::time(size, group, kFabric).si();
-  EXPECT_NEAR(to_seconds(PortNetwork(steps, kFabric).run().makespan).si(),
-              formula,
-              0.5e-12 * longest_chain(steps) + 1e-12 * formula);
-  const auto pieces = static_cast<std::size_t>(steps.pieces());
-  const Promise promise(collective, group, pieces);
-  const DataFlow flow(promise, steps);
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(group.ranks()); ++rank) {
-    for (std::size_t piece = 0; piece < pieces; ++piece) {
-      const Ranks promised = promise.end(rank, piece);
-      ASSERT_TRUE(promised == 0 || flow.holds(rank, piece) == promised)
-          << "rank " << rank << ", piece " << piece;
-    }
-  }
-}
-
 TEST(InSwitchSteps, KeepTheirPromise) {
   for (const int ranks : {1, 2, 3, 5, 8}) {
     for (const Bytes size : {1_B, 100_MB}) {
       SCOPED_TRACE(ranks);
       const Group group{.per_node = ranks};
-      expect_honoured<InSwitchAllReduce>(Collective::all_reduce, group, size);
-      expect_honoured<InSwitchBroadcast>(Collective::broadcast, group, size);
-      expect_honoured<InSwitchReduce>(Collective::reduce, group, size);
-      expect_honoured<InSwitchAllGather>(Collective::all_gather, group, size);
-      expect_honoured<InSwitchReduceScatter>(Collective::reduce_scatter, group, size);
+      expect_honoured<InSwitchAllReduce>(Collective::all_reduce, group, size, kFabric);
+      expect_honoured<InSwitchBroadcast>(Collective::broadcast, group, size, kFabric);
+      expect_honoured<InSwitchReduce>(Collective::reduce, group, size, kFabric);
+      expect_honoured<InSwitchAllGather>(Collective::all_gather, group, size, kFabric);
+      expect_honoured<InSwitchReduceScatter>(Collective::reduce_scatter, group, size, kFabric);
     }
   }
 }
@@ -143,9 +121,10 @@ TEST(InSwitchSteps, KeepTheirPromiseOverSeveralNodesInSeveralBlocks) {
     const Group group{.per_node = per_node, .nodes = nodes};
     SCOPED_TRACE(per_node);
     EXPECT_GT(switch_plan(100_MB / per_node, 100_MB / per_node, kFabric.node_switch).blocks, 1);
-    expect_honoured<NetworkTreeAllReduce>(Collective::all_reduce, group, 100_MB);
-    expect_honoured<HierarchicalNetworkTreeAllReduce>(Collective::all_reduce, group, 100_MB);
-    expect_honoured<HierarchicalInSwitchAllReduce>(Collective::all_reduce, group, 100_MB);
+    expect_honoured<NetworkTreeAllReduce>(Collective::all_reduce, group, 100_MB, kFabric);
+    expect_honoured<HierarchicalNetworkTreeAllReduce>(
+        Collective::all_reduce, group, 100_MB, kFabric);
+    expect_honoured<HierarchicalInSwitchAllReduce>(Collective::all_reduce, group, 100_MB, kFabric);
   }
 }
 

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/data_flow.hpp"
-#include "collectives/port_network.hpp"
+#include "collectives/honoured.hpp"
 #include "titer/collectives/algorithm/torus_all_to_all.hpp"
 #include "titer/collectives/algorithm/torus_links.hpp"
 
@@ -260,27 +259,6 @@ TEST(TorusSteps, OnALineFillEveryWireAndNoMore) {
   }
 }
 
-/// Executes the algorithm, and follows what every rank ends with.
-template <class Algorithm>
-void expect_honoured(Collective collective, const Group& group) {
-  ASSERT_TRUE(Algorithm::applies(group, kFabric));
-  const Steps steps = Algorithm::steps(1_MB, group, kFabric);
-  const double formula = Algorithm::time(1_MB, group, kFabric).si();
-  EXPECT_NEAR(to_seconds(PortNetwork(steps, kFabric).run().makespan).si(),
-              formula,
-              0.5e-12 * longest_chain(steps) + 1e-12 * formula);
-  const auto pieces = static_cast<std::size_t>(steps.pieces());
-  const Promise promise(collective, group, pieces);
-  const DataFlow flow(promise, steps);
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(group.ranks()); ++rank) {
-    for (std::size_t piece = 0; piece < pieces; ++piece) {
-      const Ranks promised = promise.end(rank, piece);
-      ASSERT_TRUE(promised == 0 || flow.holds(rank, piece) == promised)
-          << "rank " << rank << ", piece " << piece;
-    }
-  }
-}
-
 TEST(TorusSteps, KeepTheirPromiseWhereAxesDiffer) {
   const std::vector<std::vector<Axis>> shapes = {{{4, true}, {3, false}},
                                                  {{5, false}, {4, true}},
@@ -290,10 +268,10 @@ TEST(TorusSteps, KeepTheirPromiseWhereAxesDiffer) {
                                                  {{2, true}, {3, false}, {2, true}, {3, true}}};
   for (const auto& shape : shapes) {
     SCOPED_TRACE(::testing::PrintToString(torus(shape).torus.length));
-    expect_honoured<TorusAllReduce>(Collective::all_reduce, torus(shape));
-    expect_honoured<TorusAllGather>(Collective::all_gather, torus(shape));
-    expect_honoured<TorusReduceScatter>(Collective::reduce_scatter, torus(shape));
-    expect_honoured<TorusAllToAll>(Collective::all_to_all, torus(shape));
+    expect_honoured<TorusAllReduce>(Collective::all_reduce, torus(shape), 1_MB, kFabric);
+    expect_honoured<TorusAllGather>(Collective::all_gather, torus(shape), 1_MB, kFabric);
+    expect_honoured<TorusReduceScatter>(Collective::reduce_scatter, torus(shape), 1_MB, kFabric);
+    expect_honoured<TorusAllToAll>(Collective::all_to_all, torus(shape), 1_MB, kFabric);
   }
 }
 
@@ -302,8 +280,8 @@ TEST(TorusSteps, DoNotDependOnHowTheRanksLieOnNodes) {
     Group group = torus({{4, true}, {3, true}});
     group.per_node = per_node;
     group.nodes = nodes;
-    expect_honoured<TorusAllGather>(Collective::all_gather, group);
-    expect_honoured<TorusReduceScatter>(Collective::reduce_scatter, group);
+    expect_honoured<TorusAllGather>(Collective::all_gather, group, 1_MB, kFabric);
+    expect_honoured<TorusReduceScatter>(Collective::reduce_scatter, group, 1_MB, kFabric);
   }
 }
 

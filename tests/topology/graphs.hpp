@@ -138,4 +138,14 @@ inline std::vector<int> all_devices(const Topology& topology) {
   return devices;
 }
 
+/// Of all parallel wires, either way.
+inline int links_between(const Topology& topology, int a, int b) {
+  int sum = 0;
+  for (const Wire& wire : topology.wires) {
+    const bool joins = (wire.a == a && wire.b == b) || (wire.a == b && wire.b == a);
+    sum += joins ? wire.count : 0;
+  }
+  return sum;
+}
+
 }  // namespace titer::graphs

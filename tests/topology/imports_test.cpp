@@ -17,18 +17,11 @@
 namespace titer {
 namespace TITER_TEST_FILE {
 
+using graphs::links_between;
+
 namespace fs = std::filesystem;
 
 const LinkFigures kFigures = {.link = 25_GBps, .pcie = 31_GBps, .socket = 20_GBps};
-
-int links_between(const Topology& topology, int a, int b) {
-  int sum = 0;
-  for (const Wire& wire : topology.wires) {
-    const bool joins = (wire.a == a && wire.b == b) || (wire.a == b && wire.b == a);
-    sum += joins ? wire.count : 0;
-  }
-  return sum;
-}
 
 int count_of(const Topology& topology, SwitchKind kind) {
   int count = 0;

@@ -12,6 +12,8 @@
 namespace titer::testing {
 namespace TITER_TEST_FILE {
 
+using graphs::links_between;
+
 std::string torus(const std::string& dimensions, const std::string& wrap) {
   return R"({"family": "torus", "bandwidth": "1 GB/s", "dimensions": )" + dimensions +
          R"(, "wrap": )" + wrap + "}";
@@ -21,16 +23,6 @@ int links(const Topology& topology) {
   int sum = 0;
   for (const Wire& wire : topology.wires) {
     sum += wire.count;
-  }
-  return sum;
-}
-
-/// Lower neighbours, with parallel links, of a switch.
-int links_between(const Topology& topology, int a, int b) {
-  int sum = 0;
-  for (const Wire& wire : topology.wires) {
-    const bool joins = (wire.a == a && wire.b == b) || (wire.a == b && wire.b == a);
-    sum += joins ? wire.count : 0;
   }
   return sum;
 }

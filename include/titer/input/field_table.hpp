@@ -37,49 +37,30 @@ struct Field {
   void (*set)(std::int64_t number, T& object) = nullptr;  // of whole numbers
 
   // The same but for one of these.
-  [[nodiscard]] constexpr Field needed() const {
-    Field field = *this;
-    field.required = true;
-    return field;
-  }
-  [[nodiscard]] constexpr Field always_written() const {
-    Field field = *this;
-    field.kept = true;
-    return field;
-  }
+  [[nodiscard]] constexpr Field needed() const { return but(&Field::required, true); }
+  [[nodiscard]] constexpr Field always_written() const { return but(&Field::kept, true); }
   [[nodiscard]] constexpr Field where(bool (*function)(const T&)) const {
-    Field field = *this;
-    field.applies = function;
-    return field;
+    return but(&Field::applies, function);
   }
   [[nodiscard]] constexpr Field or_else(std::string_view words) const {
-    Field field = *this;
-    field.otherwise = words;
-    return field;
+    return but(&Field::otherwise, words);
   }
-  [[nodiscard]] constexpr Field within(Range bounds) const {
-    Field field = *this;
-    field.range = bounds;
-    return field;
-  }
+  [[nodiscard]] constexpr Field within(Range bounds) const { return but(&Field::range, bounds); }
   [[nodiscard]] constexpr Field stands_alone(bool whether) const {
-    Field field = *this;
-    field.alone = whether;
-    return field;
+    return but(&Field::alone, whether);
   }
   [[nodiscard]] constexpr Field affecting(unsigned bits) const {
-    Field field = *this;
-    field.affects = bits;
-    return field;
+    return but(&Field::affects, bits);
   }
-  [[nodiscard]] constexpr Field marked(unsigned bits) const {
-    Field field = *this;
-    field.marks = bits;
-    return field;
-  }
+  [[nodiscard]] constexpr Field marked(unsigned bits) const { return but(&Field::marks, bits); }
   [[nodiscard]] constexpr Field read_by(void (*function)(const Field&, Reader&, T&)) const {
+    return but(&Field::read, function);
+  }
+
+  template <class V>
+  [[nodiscard]] constexpr Field but(V Field::*member, std::type_identity_t<V> value) const {
     Field field = *this;
-    field.read = function;
+    field.*member = value;
     return field;
   }
 };

@@ -116,6 +116,8 @@ class Reader {
   [[nodiscard]] const Value* take(std::string_view key);
   [[nodiscard]] std::pair<const Value*, std::string> take_figure(std::string_view key,
                                                                  std::string_view expected);
+  template <class Of, class Expected>
+  [[nodiscard]] auto maybe_figure(std::string_view key, const Of& of, const Expected& expected);
   [[nodiscard]] Reader child(const Value& value, std::string path);
   [[nodiscard]] std::string path_to(std::string_view key) const;
   [[nodiscard]] std::size_t name(std::string_view key, const std::vector<std::string_view>& names);

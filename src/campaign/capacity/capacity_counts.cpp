@@ -10,38 +10,48 @@
 
 namespace titer {
 
-std::optional<double> read_count(Reader& in, std::string_view key, const CountLimit& limit) {
+namespace {
+
+/// A number, or a text that `parse` understands; what is not `good` is refused.
+template <class Parse, class Good>
+std::optional<double> read_written(Reader& in,
+                                   std::string_view key,
+                                   const Parse& parse,
+                                   const Good& good,
+                                   const std::string& expected) {
   const Value* written = in.raw(key);
   if (written == nullptr) {
     return std::nullopt;
   }
-  const auto count = written->kind == Value::Kind::text     ? parse_count(written->text)
+  const auto found = written->kind == Value::Kind::text     ? parse(written->text)
                      : written->kind == Value::Kind::number ? std::optional(written->number)
                                                             : std::nullopt;
-  if (!count || *count <= 0 || *count > limit.most) {
-    in.fail(key,
-            fmt::format("expected {} above zero, up to {:g}, such as {}",
-                        limit.what,
-                        limit.most,
-                        limit.sample));
+  if (!found || !good(*found)) {
+    in.fail(key, expected);
     return std::nullopt;
   }
-  return count;
+  return found;
+}
+
+}  // namespace
+
+std::optional<double> read_count(Reader& in, std::string_view key, const CountLimit& limit) {
+  return read_written(
+      in,
+      key,
+      parse_count,
+      [&](double count) { return count > 0 && count <= limit.most; },
+      fmt::format(
+          "expected {} above zero, up to {:g}, such as {}", limit.what, limit.most, limit.sample));
 }
 
 std::optional<double> read_share(Reader& in, std::string_view key, const ShareLimit& limit) {
-  const Value* written = in.raw(key);
-  if (written == nullptr) {
-    return std::nullopt;
-  }
-  const auto share = written->kind == Value::Kind::text     ? parse_share(written->text)
-                     : written->kind == Value::Kind::number ? std::optional(written->number)
-                                                            : std::nullopt;
-  if (!share || *share < limit.range.least || *share > limit.range.most) {
-    in.fail(key, fmt::format("expected a share from {}", limit.sample));
-    return std::nullopt;
-  }
-  return share;
+  return read_written(
+      in,
+      key,
+      parse_share,
+      [&](double share) { return share >= limit.range.least && share <= limit.range.most; },
+      fmt::format("expected a share from {}", limit.sample));
 }
 
 std::optional<double> parse_count(std::string_view text) {

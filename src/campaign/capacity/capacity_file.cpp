@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "campaign/course_document.hpp"
 #include "capacity_costs.hpp"
@@ -15,6 +14,7 @@
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -75,12 +75,11 @@ std::vector<std::int64_t> listed_counts(std::string_view text) {
   std::vector<std::int64_t> counts;
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find(','));
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), count);
-    if (error != std::errc() || end != one.data() + one.size()) {
+    const auto count = number_of_text<std::int64_t>(one);
+    if (!count) {
       return {};
     }
-    counts.push_back(count);
+    counts.push_back(*count);
     text.remove_prefix(std::min(text.size(), one.size() + 1));
   }
   return counts;

@@ -6,6 +6,7 @@
 
 #include "titer/input/fields.hpp"
 #include "titer/model/routing/routing.hpp"
+#include "titer/model/routing/zipf.hpp"
 
 namespace titer {
 namespace {
@@ -97,7 +98,7 @@ constexpr std::array kRoutingFields = {
                                       [](const Field<R>& own) { return schema::number(own.range); },
                                       write_exponent},
                                      "of zipf: expert i is chosen in proportion to 1 / i^exponent")
-        .within({0, 10})
+        .within(kZipfExponents)
         .always_written(),
     fields::special<R, &R::histogram>(
         "histogram",

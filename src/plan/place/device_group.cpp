@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "titer/input/reader.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -18,14 +18,12 @@ namespace {
 constexpr int kMostDevices = 1 << 20;
 
 int number_in(std::string_view text, const std::string& whole) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || number < 0 ||
-      number > kMostDevices) {
+  const auto number = number_of_text<int>(text);
+  if (!number || *number < 0 || *number > kMostDevices) {
     throw InputError(
         fmt::format("ranks \"{}\": expected device numbers such as 0-7, 0,4,8 or 0-63:8", whole));
   }
-  return number;
+  return *number;
 }
 
 void add_range(std::string_view part, const std::string& whole, std::vector<int>& devices) {

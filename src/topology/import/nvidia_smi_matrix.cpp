@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "text_file.hpp"
+
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -44,14 +45,9 @@ std::optional<Cell> cell_of(std::string_view word) {
       return Cell{code.value, 0};
     }
   }
-  int links = 0;
-  const char* const end = word.data() + word.size();
-  if (!word.starts_with("NV")) {
-    return std::nullopt;
-  }
-  const auto [rest, error] = std::from_chars(word.data() + 2, end, links);
-  const bool is_count = error == std::errc() && rest == end && links >= 1 && links <= 1024;
-  return is_count ? std::optional(Cell{Path::nvlink, links}) : std::nullopt;
+  const auto links = word.starts_with("NV") ? number_of_text<int>(word.substr(2)) : std::nullopt;
+  const bool is_count = links && *links >= 1 && *links <= 1024;
+  return is_count ? std::optional(Cell{Path::nvlink, *links}) : std::nullopt;
 }
 
 /// Several times what one operating system has seen; packing rings over more takes minutes.

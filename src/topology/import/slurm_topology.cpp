@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -12,6 +11,7 @@
 #include "text_file.hpp"
 #include "titer/input/words.hpp"
 #include "titer/topology/import/fabric_files.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -103,10 +103,8 @@ class HostList {
   }
 
   [[nodiscard]] std::optional<int> number(std::string_view text) const {
-    int value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || rest != end || value < 0) {
+    const auto value = number_of_text<int>(text);
+    if (!value || *value < 0) {
       refuse(text);
     }
     return value;

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 
 #include "log_reader.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -151,12 +151,11 @@ std::optional<double> clock_time(std::string_view text) {
   double seconds = 0;
   while (!text.empty()) {
     const std::size_t colon = std::min(text.find(':'), text.size());
-    int part = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + colon, part);
-    if (error != std::errc() || rest != text.data() + colon) {
+    const auto part = number_of_text<int>(text.substr(0, colon));
+    if (!part) {
       return std::nullopt;
     }
-    seconds = 60 * seconds + part;
+    seconds = 60 * seconds + *part;
     text.remove_prefix(std::min(colon + 1, text.size()));
   }
   return seconds;

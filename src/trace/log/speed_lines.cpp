@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "log_reader.hpp"
+
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -247,10 +248,7 @@ std::optional<double> logged_number(std::string_view text, std::string_view& res
     }
   }
   rest = text.substr(at);
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error == std::errc() && end == digits.data() + digits.size() ? std::optional(value)
-                                                                      : std::nullopt;
+  return number_of_text<double>(digits);
 }
 
 bool read_speed_lines(std::string_view text, TrainingLog& log) {

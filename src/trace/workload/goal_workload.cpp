@@ -1,13 +1,13 @@
 // GOAL, the schedules of LogGOPSim [Hoefler, Siebert, Lumsdaine 2009]: a rank at a time, labelled
 // operations and what each requires.
 
-#include <charconv>
 #include <map>
 #include <span>
 
 #include "titer/input/reader.hpp"
 #include "titer/trace/workload.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -48,13 +48,11 @@ class GoalReader {
   }
 
   [[nodiscard]] std::int64_t whole(std::string_view word, std::string_view what) const {
-    std::int64_t value = 0;
-    const char* const end = word.data() + word.size();
-    const auto [rest, error] = std::from_chars(word.data(), end, value);
-    if (error != std::errc() || rest != end || value < 0) {
+    const auto value = number_of_text<std::int64_t>(word);
+    if (!value || *value < 0) {
       fail(std::string(word) + ": expected " + std::string(what));
     }
-    return value;
+    return *value;
   }
 
   void read_line(std::string_view line) {

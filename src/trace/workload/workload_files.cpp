@@ -1,11 +1,11 @@
 // The files of a workload, told apart by what is in them and put in the order of their ranks.
 
 #include <algorithm>
-#include <charconv>
 
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/trace/workload.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -19,9 +19,7 @@ std::optional<int> rank_in_name(const std::filesystem::path& path) {
   }
   const std::size_t before = stem.find_last_not_of("0123456789", last);
   const std::size_t first = before == stem.npos ? 0 : before + 1;
-  int rank = 0;
-  const auto [rest, error] = std::from_chars(stem.data() + first, stem.data() + last + 1, rank);
-  return error == std::errc() ? std::optional(rank) : std::nullopt;
+  return number_of_text<int>(std::string_view(stem).substr(first, last + 1 - first));
 }
 
 std::vector<std::filesystem::path> by_rank(std::span<const std::filesystem::path> traces) {

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <filesystem>
 #include <iostream>
 
@@ -12,6 +11,7 @@
 #include "titer/ask/shipped.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -58,9 +58,8 @@ void ask_number(std::string_view question, std::string_view usual, std::int64_t&
     if (text == usual) {
       return;
     }
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number <= 0) {
-      number = 0;
+    number = number_of_text<std::int64_t>(text).value_or(0);
+    if (number <= 0) {
       fmt::print(stderr, "  expected a whole number of at least 1\n");
     }
   }
