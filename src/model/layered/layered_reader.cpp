@@ -1,4 +1,5 @@
 #include "layered_spec.hpp"
+#include "model/model_files.hpp"
 #include "titer/model/limits.hpp"
 
 namespace titer {
@@ -7,10 +8,22 @@ namespace {
 constexpr std::size_t kMostKindsOfBlocks = 1'000;
 constexpr double kMostInAll = 1e18;
 
-struct BlockSpec {
-  Reader in;
+struct WrittenBlock {
   std::string name{};
   std::int64_t repeat = 1;
+};
+constexpr std::array kBlockFields = {
+    fields::text<&WrittenBlock::name>("name", "its own").or_else("its number"),
+    fields::integer<&WrittenBlock::repeat>("repeat", {1, kMostLayers}, "how often it comes"),
+    fields::of_schema<WrittenBlock, operations_schema>(
+        "operations",
+        [](const Field<WrittenBlock>& /*own*/, Reader& /*in*/, WrittenBlock& /*block*/) {},
+        "in order")
+        .needed()};
+
+struct BlockSpec {
+  Reader in;
+  WrittenBlock is{};
   std::vector<OperationSpec> operations{};
 };
 
@@ -18,8 +31,8 @@ std::vector<BlockSpec> read_blocks(Reader& in) {
   std::vector<BlockSpec> blocks;
   for (Reader& item : in.objects("blocks")) {
     BlockSpec block{.in = item};
-    block.name = block.in.maybe_text("name").value_or("block " + std::to_string(blocks.size() + 1));
-    block.repeat = block.in.maybe_integer("repeat", 1, kMostLayers).value_or(1);
+    block.is.name = "block " + std::to_string(blocks.size() + 1);
+    read_keys<WrittenBlock>(kBlockFields, block.in, block.is);
     block.operations = read_operations(block.in);
     if (block.operations.empty()) {
       block.in.fail("operations", "expected a list of one operation or more");
@@ -36,13 +49,13 @@ std::vector<BlockSpec> read_blocks(Reader& in) {
 /// Adds a block as often as it is repeated: a kind of its own as long as its shapes change from
 /// copy to copy, and one for all others. None where a shape is wrong.
 std::optional<Boundary> add_block(BlockSpec& block, Boundary at, LayeredModel& model) {
-  std::int64_t left = block.repeat;
+  std::int64_t left = block.is.repeat;
   while (left > 0) {
     if (model.kinds.size() == kMostKindsOfBlocks) {
       block.in.fail("repeat", "expected at most 1000 blocks of different shapes");
       return std::nullopt;
     }
-    LayeredLayer layer{.name = block.name};
+    LayeredLayer layer{.name = block.is.name};
     const std::optional<Boundary> end = trace_operations(block.operations, at, layer);
     if (!end) {
       return std::nullopt;
@@ -75,9 +88,7 @@ void check_size(Reader& in, const LayeredModel& model) {
 
 LayeredModel read_layered(Reader& in) {
   LayeredModel model;
-  model.name = in.text("name");
-  model.title = in.maybe_text("title").value_or(model.name);
-  model.source = in.maybe_text("source").value_or("given by the user");
+  read_names(in, model);
   auto input = in.maybe_object("input");
   if (!input) {
     if (!in.has("input")) {
@@ -102,6 +113,24 @@ LayeredModel read_layered(Reader& in) {
     check_size(in, model);
   }
   return model;
+}
+
+Value layered_schema() {
+  Value block = schema::object();
+  add_keys<WrittenBlock>(kBlockFields, block);
+  Value object = schema::object();
+  add_keys<LayeredModel>(kNameFields<LayeredModel>, object);
+  schema::add_key(object,
+                  {.key = "input",
+                   .about = "the shape of a sample",
+                   .required = true,
+                   .written = map_schema()});
+  schema::add_key(object,
+                  {.key = "blocks",
+                   .about = "of layers, in order",
+                   .required = true,
+                   .written = schema::list_of(std::move(block))});
+  return object;
 }
 
 }  // namespace titer

@@ -26,7 +26,6 @@ constexpr std::array<Choice<Verb>, 4> kFollowers = {{{"batch-norm", Verb::batch_
                                                      {"relu", Verb::relu},
                                                      {"activation", Verb::activation},
                                                      {"dropout", Verb::dropout}}};
-enum class Join : std::uint8_t { add, concatenate };
 constexpr std::array<Choice<Join>, 2> kJoins = {
     {{"add", Join::add}, {"concatenate", Join::concatenate}}};
 constexpr std::array<Choice<KernelKind>, 3> kKernelKinds = {{{"memory", KernelKind::memory},
@@ -44,191 +43,226 @@ constexpr std::array<Choice<LayerGroup>, 5> kGroups = {
      {"expert", LayerGroup::expert},
      {"expert-tensor", LayerGroup::expert_tensor},
      {"data", LayerGroup::data}}};
-constexpr double kMostElements = 1e15;
 
 std::string_view name_of(Verb verb) { return kVerbs[static_cast<std::size_t>(verb)].name; }
+Value followers_schema() {
+  return schema::list_of(schema::one_of<Verb>(std::span<const Choice<Verb>>(kFollowers)));
+}
 
-/// Reads the figures of one operation and notes whether all could be read.
-class SpecReader {
- public:
-  explicit SpecReader(OperationSpec& spec) : spec_(spec), in_(spec.in) {}
+constexpr Range kElements = {0, 1e15};
+constexpr Range kChannels = {1, kMostChannels};
+constexpr Range kSide = {1, kMostSide};
+constexpr Range kTableRows = {1, kMostRows};
 
-  /// False where the other keys mean nothing, as the operation is not known.
-  bool read() {
-    const auto verb = in_.maybe_choice<Verb>("op", kVerbs);
-    if (!verb) {
-      if (!in_.has("op")) {
-        in_.fail("", "expected an \"op\", such as \"convolution\" or \"relu\"");
-      }
-      spec_.sound = false;
-      return false;
-    }
-    spec_.verb = *verb;
-    spec_.name = in_.maybe_text("name").value_or(std::string(name_of(*verb)));
-    spec_.then = in_.texts("then");
-    read_figures();
-    return true;
+/// A whole number; what could not be read makes the object unsound.
+template <auto Member, class T>
+void read_count(const Field<T>& own, Reader& in, T& object) {
+  const auto value = fields::read_integer(own.key, own.range, false, in);
+  if (value) {
+    object.*Member = *value;
+  } else if (own.required && !in.has(own.key)) {
+    static_cast<void>(fields::read_integer(own.key, own.range, true, in));  // says what is missing
   }
+  object.sound = object.sound && (value.has_value() || (!own.required && !in.has(own.key)));
+}
+template <auto Member, class T>
+constexpr Field<T> count_field(std::string_view key, Range range, std::string_view about) {
+  return fields::integer<Member, T>(key, range, about).read_by(read_count<Member, T>);
+}
 
- private:
-  /// A batch norm takes the mean away, and a bias with it.
-  void bias() {
-    spec_.bias = in_.flag("bias", spec_.then.empty() || spec_.then.front() != "batch-norm");
-  }
-
-  void read_figures() {
-    switch (spec_.verb) {
-      case Verb::convolution:
-        return convolution();
-      case Verb::linear:
-        spec_.out = required("out", kMostChannels);
-        spec_.expected = optional("in", 1, kMostRows);
-        return bias();
-      case Verb::max_pool:
-      case Verb::average_pool:
-        return window();
-      case Verb::branches:
-        return branches();
-      case Verb::embedding:
-        spec_.rows = required("rows", kMostRows);
-        spec_.out = required("out", kMostChannels);
-        spec_.pooled = in_.flag("pooled", false);
-        return;
-      case Verb::given:
-        return given();
-      case Verb::batch_norm:
-      case Verb::relu:
-      case Verb::activation:
-      case Verb::dropout:
-      case Verb::global_average_pool:
-      case Verb::cross_entropy:
-        return;
-    }
-  }
-
-  std::int64_t required(std::string_view key, std::int64_t most) {
-    const auto value = in_.maybe_integer(key, 1, most);
-    if (!value && !in_.has(key)) {
-      static_cast<void>(in_.integer(key, 1, most));  // says what is missing
-    }
-    spec_.sound = spec_.sound && value.has_value();
-    return value.value_or(1);
-  }
-
-  std::optional<std::int64_t> optional(std::string_view key,
-                                       std::int64_t least,
-                                       std::int64_t most) {
-    const auto value = in_.maybe_integer(key, least, most);
-    spec_.sound = spec_.sound && (value.has_value() || !in_.has(key));
-    return value;
-  }
-
-  double amount(std::string_view key, double otherwise) {
-    const auto value = in_.maybe_number(key, 0, kMostElements);
-    spec_.sound = spec_.sound && (value.has_value() || !in_.has(key));
-    return value.value_or(otherwise);
-  }
-
-  double flops(std::string_view key, double otherwise) {
-    const auto value = in_.maybe_quantity<Flops>(key);
-    spec_.sound = spec_.sound && (value.has_value() || !in_.has(key));
-    return value ? value->si() : otherwise;
-  }
-
-  /// "kernel", "stride" and "padding" are of rows and, unless "kernel_width" and so on say
-  /// otherwise, of columns.
-  void window() {
-    WindowSide& rows = spec_.window.rows;
-    WindowSide& columns = spec_.window.columns;
-    rows.kernel = required("kernel", kMostSide);
-    rows.stride = optional("stride", 1, kMostSide).value_or(1);
-    rows.padding = optional("padding", 0, kMostSide).value_or(0);
-    columns.kernel = optional("kernel_width", 1, kMostSide).value_or(rows.kernel);
-    columns.stride = optional("stride_width", 1, kMostSide).value_or(rows.stride);
-    columns.padding = optional("padding_width", 0, kMostSide).value_or(rows.padding);
-    rows.round_up = columns.round_up = in_.flag("round_up", false);
-  }
-
-  void convolution() {
-    window();
-    spec_.out = required("out", kMostChannels);
-    spec_.expected = optional("in", 1, kMostChannels);
-    spec_.groups = optional("groups", 1, kMostChannels).value_or(1);
-    bias();
-    if (spec_.sound && spec_.out % spec_.groups != 0) {
-      in_.fail("groups",
-               "expected a divisor of the " + std::to_string(spec_.out) + " channels out");
-      spec_.sound = false;
-    }
-  }
-
-  void branches() {
-    const auto join = in_.maybe_choice<Join>("join", kJoins);
-    if (!join && !in_.has("join")) {
-      static_cast<void>(in_.choice<Join>("join", kJoins));  // says what is missing
-    }
-    spec_.sound = join.has_value();
-    spec_.concatenated = join == Join::concatenate;
-    for (Reader& branch : in_.objects("branches")) {
-      spec_.branches.push_back(read_operations(branch));
-      branch.finish();
-    }
-    if (spec_.branches.size() == 1) {
-      in_.fail("branches", "expected two or more");
-    }
-    spec_.sound = spec_.sound && spec_.branches.size() > 1;
-  }
-
-  std::optional<LayeredTransfer> transfer(std::string_view key) {
-    auto in = in_.maybe_object(key);
-    if (!in) {
-      return std::nullopt;
-    }
-    const LayeredTransfer wanted = {
-        .kind = in->choice<Collective>("collective", kWanted),
-        .group = in->maybe_choice<LayerGroup>("group", kGroups).value_or(LayerGroup::tensor),
-        .elements = in->number("elements", 0, kMostElements)};
-    in->finish();
-    return wanted;
-  }
-
-  void given() {
-    GivenNumbers& numbers = spec_.given;
-    numbers.kind = in_.choice<KernelKind>("kind", kKernelKinds);
-    numbers.parameters = optional("parameters", 0, kMostRows).value_or(0);
-    numbers.flops = flops("flops", 0);
-    // Two products stand behind the gradient of one without weights.
-    numbers.input_gradient_flops =
-        flops("input_gradient_flops", (numbers.parameters > 0 ? 1.0 : 2.0) * numbers.flops);
-    numbers.weight_gradient_flops =
-        flops("weight_gradient_flops", numbers.parameters > 0 ? numbers.flops : 0.0);
-    numbers.elements = amount("elements", 0);
-    numbers.gradient_elements = amount("gradient_elements", numbers.elements);
-    numbers.saved = amount("saved", 0);
-    if (auto map = in_.maybe_object("output")) {
-      numbers.output = read_map(*map);
-      spec_.sound = spec_.sound && numbers.output;
-    }
-    numbers.forward_transfer = transfer("forward_transfer");
-    numbers.backward_transfer = transfer("backward_transfer");
-    if (numbers.kind == KernelKind::memory && numbers.flops > 0) {
-      in_.fail("flops", "expected none of a memory kernel, or another \"kind\"");
-    }
-    if (numbers.kind != KernelKind::memory && !in_.has("flops")) {
-      in_.fail("flops", "missing; expected the FLOPs of one sample, such as \"2 GFLOP\"");
-    }
-    if (numbers.parameters == 0 && numbers.weight_gradient_flops > 0) {
-      in_.fail("weight_gradient_flops", "expected none where there are no \"parameters\"");
-    }
-  }
-
-  OperationSpec& spec_;
-  Reader& in_;
+struct WrittenMap : FeatureMap {
+  bool sound = true;
 };
+constexpr std::array kMapFields = {
+    count_field<&WrittenMap::channels, WrittenMap>("channels", kChannels, "numbers of a pixel")
+        .needed(),
+    count_field<&WrittenMap::height, WrittenMap>("height", kSide, "rows of pixels"),
+    count_field<&WrittenMap::width, WrittenMap>("width", kSide, "columns of pixels")};
+
+constexpr std::array kTransferFields = {
+    fields::choice<&LayeredTransfer::kind, kWanted>("collective", "what the ranks do").needed(),
+    fields::choice<&LayeredTransfer::group, kGroups>("group", "the ranks that do it"),
+    fields::number<&LayeredTransfer::elements>("elements", kElements, "of a sample").needed()};
+Value transfer_schema() { return schema_of<LayeredTransfer>(kTransferFields); }
+
+template <std::optional<LayeredTransfer> GivenNumbers::*Member>
+void read_transfer(const Field<GivenNumbers>& own, Reader& in, GivenNumbers& numbers) {
+  if (auto object = in.maybe_object(own.key)) {
+    read_fields<LayeredTransfer>(kTransferFields, *object, (numbers.*Member).emplace());
+  }
+}
+void read_output(const Field<GivenNumbers>& own, Reader& in, GivenNumbers& numbers) {
+  if (auto object = in.maybe_object(own.key)) {
+    numbers.output = read_map(*object);
+    numbers.sound = numbers.output.has_value();
+  }
+}
+
+using G = GivenNumbers;
+constexpr std::array kGivenFields = {
+    fields::choice<&G::kind, kKernelKinds>("kind", "of a `given` kernel")
+        .needed()
+        .or_else("required there"),
+    fields::integer<&G::parameters>("parameters", {0, kMostRows}, "of it"),
+    fields::quantity<&G::flops>("flops", "of its forward pass, of a sample")
+        .or_else("none of a `memory` kernel, required of others"),
+    fields::quantity<&G::input_gradient_flops>("input_gradient_flops", "of the input's gradient")
+        .or_else("`flops`, or twice that without parameters"),
+    fields::quantity<&G::weight_gradient_flops>("weight_gradient_flops", "of the weights' gradient")
+        .or_else("`flops`, or none without parameters"),
+    fields::number<&G::elements>("elements", kElements, "that the forward pass moves"),
+    fields::number<&G::gradient_elements>(
+        "gradient_elements", kElements, "that each pass of gradients moves")
+        .or_else("`elements`"),
+    fields::number<&G::saved>("saved", kElements, "elements kept for the backward pass"),
+    fields::of_schema<G, map_schema>("output", read_output, "shape of its result")
+        .or_else("its input's"),
+    fields::of_schema<G, transfer_schema>("forward_transfer",
+                                          read_transfer<&G::forward_transfer>,
+                                          "a collective behind its forward pass"),
+    fields::of_schema<G, transfer_schema>("backward_transfer",
+                                          read_transfer<&G::backward_transfer>,
+                                          "a collective behind its gradients")};
+
+using Written = WrittenOperation;
+template <Verb... verbs>
+bool is_verb(const Written& written) {
+  return ((written.verb == verbs) || ...);
+}
+constexpr auto kSlides = is_verb<Verb::convolution, Verb::max_pool, Verb::average_pool>;
+constexpr auto kMultiplies = is_verb<Verb::convolution, Verb::linear>;
+
+/// For keys that are read with others.
+void read_apart(const Field<Written>& /*own*/, Reader& /*in*/, Written& /*written*/) {}
+void read_join(const Field<Written>& own, Reader& in, Written& written) {
+  const auto join = in.maybe_choice<Join>(own.key, kJoins);
+  written.join =
+      join || in.has(own.key) ? join.value_or(Join::add) : in.choice<Join>(own.key, kJoins);
+  written.sound = join.has_value();
+}
+void read_followers(const Field<Written>& own, Reader& in, Written& written) {
+  written.then = in.texts(own.key);
+}
+/// Those of a branch may be branches, too.
+Value branches_schema() {
+  Value branch = schema::object();
+  schema::add_key(branch,
+                  {.key = "operations",
+                   .about = "of the branch, each as these; none: what comes is handed on",
+                   .written = schema::list_of(Value::make_object().add("type", Value("object")))});
+  return schema::list_of(std::move(branch));
+}
+
+constexpr std::array kOperationFields = {
+    fields::choice<&Written::verb, kVerbs>("op", "what it does").needed().read_by(read_apart),
+    fields::text<&Written::name>("name", "its own").or_else("that of `op`"),
+    fields::of_schema<Written, followers_schema>("then", read_followers, "what follows at once"),
+    count_field<&Written::kernel, Written>(
+        "kernel", kSide, "rows of the window of a `convolution` or pool")
+        .needed()
+        .or_else("required there")
+        .where(kSlides),
+    count_field<&Written::stride, Written>("stride", kSide, "rows from a window to the next")
+        .where(kSlides),
+    count_field<&Written::padding, Written>("padding", {0, kMostSide}, "rows added at both ends")
+        .where(kSlides),
+    count_field<&Written::kernel_width, Written>("kernel_width", kSide, "columns of a window")
+        .or_else("`kernel`")
+        .where(kSlides),
+    count_field<&Written::stride_width, Written>(
+        "stride_width", kSide, "columns from a window to the next")
+        .or_else("`stride`")
+        .where(kSlides),
+    count_field<&Written::padding_width, Written>(
+        "padding_width", {0, kMostSide}, "columns added at both ends")
+        .or_else("`padding`")
+        .where(kSlides),
+    fields::flag<&Written::round_up>("round_up", "the last window may reach beyond the padding")
+        .where(kSlides),
+    count_field<&Written::rows, Written>("rows", kTableRows, "of the table of an `embedding`")
+        .needed()
+        .or_else("required there")
+        .where(is_verb<Verb::embedding>),
+    count_field<&Written::out, Written>(
+        "out", kChannels, "channels of the result of a `convolution`, `linear` or `embedding`")
+        .needed()
+        .or_else("required there")
+        .where(is_verb<Verb::convolution, Verb::linear, Verb::embedding>),
+    count_field<&Written::in, Written>("in", kTableRows, "channels that come, as a check")
+        .where(kMultiplies),
+    count_field<&Written::groups, Written>(
+        "groups", kChannels, "of channels, each convolved by itself")
+        .where(is_verb<Verb::convolution>),
+    fields::flag<&Written::bias>("bias", "a number is added to each channel out")
+        .or_else("`true`, but before a batch norm")
+        .where(kMultiplies),
+    fields::flag<&Written::pooled>("pooled", "the rows that are looked up are added")
+        .where(is_verb<Verb::embedding>),
+    fields::choice<&Written::join, kJoins>("join", "what becomes of the ends of `branches`")
+        .needed()
+        .or_else("required there")
+        .read_by(read_join)
+        .where(is_verb<Verb::branches>),
+    fields::of_schema<Written, branches_schema>(
+        "branches", read_apart, "two or more, of operations")
+        .or_else("required there")
+        .where(is_verb<Verb::branches>)};
+
+void read_branches(OperationSpec& spec) {
+  for (Reader& branch : spec.in.objects("branches")) {
+    spec.branches.push_back(read_operations(branch));
+    branch.finish();
+  }
+  if (spec.branches.size() == 1) {
+    spec.in.fail("branches", "expected two or more");
+  }
+  spec.sound = spec.sound && spec.branches.size() > 1;
+}
+
+/// What only shows where the numbers are together.
+void check_given(Reader& in, const GivenNumbers& numbers) {
+  if (numbers.kind == KernelKind::memory && numbers.flops) {
+    in.fail("flops", "expected none of a memory kernel, or another \"kind\"");
+  }
+  if (numbers.kind != KernelKind::memory && !in.has("flops")) {
+    in.fail("flops", "missing; expected the FLOPs of one sample, such as \"2 GFLOP\"");
+  }
+  if (numbers.parameters == 0 && numbers.weight_gradient() > 0) {
+    in.fail("weight_gradient_flops", "expected none where there are no \"parameters\"");
+  }
+}
+
+/// False where its keys mean nothing, as the operation is not known.
+bool read_operation(OperationSpec& spec) {
+  Reader& in = spec.in;
+  const auto verb = in.maybe_choice<Verb>("op", kVerbs);
+  spec.sound = verb.has_value();
+  if (!verb) {
+    if (!in.has("op")) {
+      in.fail("", "expected an \"op\", such as \"convolution\" or \"relu\"");
+    }
+    return false;
+  }
+  spec.is = {.verb = *verb, .name = std::string(name_of(*verb))};
+  read_keys<Written>(kOperationFields, in, spec.is);
+  spec.sound = spec.is.sound;
+  if (spec.sound && spec.is.out % spec.is.groups != 0) {
+    in.fail("groups", "expected a divisor of the " + std::to_string(spec.is.out) + " channels out");
+    spec.sound = false;
+  }
+  if (*verb == Verb::branches) {
+    read_branches(spec);
+  } else if (*verb == Verb::given) {
+    read_keys<G>(kGivenFields, in, spec.is.given);
+    spec.sound = spec.is.given.sound;
+    check_given(in, spec.is.given);
+  }
+  return true;
+}
 
 std::vector<OperationSpec> followers_of(OperationSpec& spec) {
   std::vector<OperationSpec> specs;
-  for (const std::string& text : spec.then) {
+  for (const std::string& text : spec.is.then) {
     std::optional<Verb> verb;
     for (const auto& [name, follower] : kFollowers) {
       if (name == text) {
@@ -240,26 +274,19 @@ std::vector<OperationSpec> followers_of(OperationSpec& spec) {
                    "expected a list of \"batch-norm\", \"relu\", \"activation\" and \"dropout\"");
       return specs;
     }
-    specs.push_back({.in = spec.in, .verb = *verb, .name = text});
+    specs.push_back({.in = spec.in, .is = {.verb = *verb, .name = text}});
   }
   return specs;
 }
 
 }  // namespace
 
+Value map_schema() { return schema_of<WrittenMap>(kMapFields); }
+
 std::optional<FeatureMap> read_map(Reader& in) {
-  const auto channels = in.maybe_integer("channels", 1, kMostChannels);
-  const auto height = in.maybe_integer("height", 1, kMostSide);
-  const auto width = in.maybe_integer("width", 1, kMostSide);
-  if (!in.has("channels")) {
-    static_cast<void>(in.integer("channels", 1, kMostChannels));  // says what is missing
-  }
-  in.finish();
-  if (!channels || (!height && in.has("height")) || (!width && in.has("width"))) {
-    return std::nullopt;
-  }
-  return FeatureMap{
-      .channels = *channels, .height = height.value_or(1), .width = width.value_or(1)};
+  WrittenMap map;
+  read_fields<WrittenMap>(kMapFields, in, map);
+  return map.sound ? std::optional<FeatureMap>(map) : std::nullopt;
 }
 
 std::vector<OperationSpec> read_operations(Reader& in) {
@@ -269,9 +296,8 @@ std::vector<OperationSpec> read_operations(Reader& in) {
   }
   for (const Reader& item : in.objects("operations")) {
     OperationSpec spec{.in = item};
-    const bool known = SpecReader(spec).read();
     std::vector<OperationSpec> followers;
-    if (known) {
+    if (read_operation(spec)) {
       followers = followers_of(spec);
       spec.in.finish();
     }
@@ -279,6 +305,15 @@ std::vector<OperationSpec> read_operations(Reader& in) {
     specs.insert(specs.end(), followers.begin(), followers.end());
   }
   return specs;
+}
+
+Value operations_schema() {
+  Value operation = schema::object();
+  add_keys<Written>(kOperationFields, operation);
+  add_keys<G>(kGivenFields, operation);
+  operation.erase("required");  // beside an op each has its own
+  operation.add("required", Value::make_array().push("op"));
+  return schema::list_of(std::move(operation));
 }
 
 }  // namespace titer

@@ -53,7 +53,7 @@ Boundary Tracer::finish(const Tensor& at) {
 
 bool Tracer::step(OperationSpec& spec, Tensor& at) {
   ends_in_relu_ = false;
-  switch (spec.verb) {
+  switch (spec.is.verb) {
     case Verb::convolution:
       return convolution(spec, at);
     case Verb::linear:
@@ -122,7 +122,7 @@ bool Tracer::branches(OperationSpec& spec, Tensor& at) {
   }
   ends_in_relu_ = false;
   at.gradient = std::any_of(ends.begin(), ends.end(), [](const Tensor& t) { return t.gradient; });
-  return spec.concatenated ? concatenate(spec, ends, at) : add(spec, ends, at);
+  return spec.is.join == Join::concatenate ? concatenate(spec, ends, at) : add(spec, ends, at);
 }
 
 bool Tracer::add(OperationSpec& spec, const std::vector<Tensor>& ends, Tensor& at) {

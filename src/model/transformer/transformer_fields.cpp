@@ -299,21 +299,19 @@ constexpr std::array kEncoderFields = {
         .where([](const T& model) { return model.positions == Positions::learned; }),
     kPattern};
 
-constexpr std::array kNameFields = {
-    fields::text<&T::name>("name", "one word").needed(),
-    fields::text<&T::title>("title", "the same for people").or_else("its name"),
-    fields::text<&T::source>("source", "where its figures are from").or_else("given by the user")};
+std::array<std::span<const Field<Transformer>>, 3> all_fields() {
+  return {kNameFields<Transformer>, stack_fields(), model_fields()};
+}
 
 }  // namespace
 
-std::span<const Field<Transformer>> name_fields() { return kNameFields; }
 std::span<const Field<Transformer>> stack_fields() { return kStackFields; }
 std::span<const Field<Transformer>> model_fields() { return kModelFields; }
 std::span<const Field<Transformer>> encoder_fields() { return kEncoderFields; }
 
 Value transformer_document(const Transformer& model) {
   Value object = Value::make_object();
-  for (const auto& table : {name_fields(), stack_fields(), model_fields()}) {
+  for (const auto& table : all_fields()) {
     write_keys(table, model, object);
   }
   return object;
@@ -321,7 +319,7 @@ Value transformer_document(const Transformer& model) {
 
 Value transformer_schema() {
   Value object = schema::object();
-  for (const auto& table : {name_fields(), stack_fields(), model_fields()}) {
+  for (const auto& table : all_fields()) {
     add_keys(table, object);
   }
   return object;

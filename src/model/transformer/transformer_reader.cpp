@@ -152,9 +152,7 @@ Transformer read_transformer(Reader& in) {
   }
   Transformer model;
   model.tied_embeddings = false;
-  read_keys(name_fields(), in, model);
-  model.title = model.title.empty() ? model.name : model.title;
-  model.source = model.source.empty() ? "given by the user" : model.source;
+  read_names(in, model);
   read_stack(in, model);
   read_keys(model_fields(), in, model);
   if (model.indexer) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/model_files.hpp"
 #include "titer/input/fields.hpp"
 #include "titer/model/limits.hpp"
 #include "titer/model/transformer/transformer.hpp"
@@ -95,9 +96,8 @@ void read_mixer(const Field<Transformer>& own, Reader& in, Transformer& model);
 [[nodiscard]] std::vector<KindRun> read_pattern(Reader& in, std::string_view key);
 [[nodiscard]] Value write_pattern(const Transformer& model);
 
-/// The keys of a file, in their order: names, of a stack of layers, then of a model, or of the
-/// encoder of a tower.
-[[nodiscard]] std::span<const Field<Transformer>> name_fields();
+/// The keys of a file, in their order behind its names: of a stack of layers, then of a model, or
+/// of the encoder of a tower.
 [[nodiscard]] std::span<const Field<Transformer>> stack_fields();
 [[nodiscard]] std::span<const Field<Transformer>> model_fields();
 [[nodiscard]] std::span<const Field<Transformer>> encoder_fields();

@@ -7,7 +7,7 @@
 #include "app/question_command.hpp"
 #include "titer/campaign/file_schemas.hpp"
 #include "titer/input/schema.hpp"
-#include "titer/model/transformer/transformer_document.hpp"
+#include "titer/model/model_schema.hpp"
 #include "titer/scenario/data_schema.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/search/search_schema.hpp"
@@ -31,7 +31,7 @@ constexpr std::array<FileKind, 15> kFileKinds = {
      {"capacity", "how many devices for tokens, deadline and budget", capacity_schema},
      {"course", "training over time", course_schema},
      {"report", "questions that are answered in one page", report_schema},
-     {"model", "a transformer", transformer_schema},
+     {"model", "a transformer, layers of operations, or a recommendation model", model_schema},
      {"chip", "an accelerator and its kernels", chip_file_schema},
      {"cluster", "nodes, their devices and the network between them", cluster_file_schema},
      {"network", "what joins nodes", network_file_schema},
