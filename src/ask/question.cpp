@@ -8,11 +8,13 @@
 #include "titer/ask/doctor.hpp"
 #include "titer/ask/evidence.hpp"
 #include "titer/ask/explain.hpp"
+#include "titer/ask/export.hpp"
 #include "titer/ask/network.hpp"
 #include "titer/ask/new_run.hpp"
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"
 #include "titer/ask/sweep.hpp"
+#include "titer/ask/timeline.hpp"
 #include "titer/ask/whatif.hpp"
 #include "titer/scenario/source.hpp"
 
@@ -50,24 +52,37 @@ constexpr Question question(std::string_view name) {
           }};
 }
 
-constexpr std::array kQuestions = {
-    question<calibrate_options>("calibrate"), question<capacity_options>("capacity"),
-    question<check_options>("check"),         question<collective_options>("collective"),
-    question<compare_options>("compare"),     question<course_options>("course"),
-    question<diff_options>("diff"),           question<doctor_options>("doctor"),
-    question<explain_options>("explain"),     question<new_run_options>("new"),
-    question<replay_options>("replay"),       question<run_options>("run"),
-    question<search_options>("search"),       question<sensitivity_options>("sensitivity"),
-    question<support_options>("support"),     question<sweep_options>("sweep"),
-    question<topology_options>("topology"),   question<trace_options>("trace"),
-    question<traffic_options>("traffic"),     question<tune_options>("tune"),
-    question<validate_options>("validate")};
+constexpr std::array kQuestions = {question<calibrate_options>("calibrate"),
+                                   question<capacity_options>("capacity"),
+                                   question<check_options>("check"),
+                                   question<collective_options>("collective"),
+                                   question<compare_options>("compare"),
+                                   question<course_options>("course"),
+                                   question<diff_options>("diff"),
+                                   question<doctor_options>("doctor"),
+                                   question<explain_options>("explain"),
+                                   question<export_options>("export"),
+                                   question<new_run_options>("new"),
+                                   question<replay_options>("replay"),
+                                   question<run_options>("run"),
+                                   question<search_options>("search"),
+                                   question<sensitivity_options>("sensitivity"),
+                                   question<support_options>("support"),
+                                   question<sweep_options>("sweep"),
+                                   question<timeline_options>("timeline"),
+                                   question<topology_options>("topology"),
+                                   question<trace_options>("trace"),
+                                   question<traffic_options>("traffic"),
+                                   question<tune_options>("tune"),
+                                   question<validate_options>("validate")};
 
 /// Whether each name, of several between commas, is of what is shipped.
 bool is_named(const OptionWords& option, std::string_view text) {
   const std::string name(text.substr(0, text.find(',')));
-  const bool is_it = std::ranges::any_of(
-      option.kinds, [&](const DataKind* kind) { return is_shipped(*kind, name); });
+  const bool is_it = (option.names != nullptr && option.names(name)) ||
+                     std::ranges::any_of(option.kinds, [&](const DataKind* kind) {
+                       return is_shipped(*kind, name);
+                     });
   return is_it && (name.size() == text.size() || is_named(option, text.substr(name.size() + 1)));
 }
 

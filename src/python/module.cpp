@@ -336,8 +336,8 @@ PYBIND11_MODULE(titer, module) {
              "ask(question, jobs=0, progress=None)\n--\n\n"
              "A question as `titer ask` takes it: a dict with its name as \"question\" and its\n"
              "options: calibrate, capacity, check, collective, compare, course, diff, doctor,\n"
-             "explain, new, replay, run, search, sensitivity, support, sweep, topology, trace,\n"
-             "traffic, tune or validate.");
+             "explain, export, new, replay, run, search, sensitivity, support, sweep, timeline,\n"
+             "topology, trace, traffic, tune or validate.");
   module.def("names",
              names,
              py::arg("kind"),

@@ -6,8 +6,6 @@
 #include "request_check.hpp"
 #include "titer/ask/question.hpp"
 #include "titer/ask/version.hpp"
-#include "titer/launch/launch.hpp"
-#include "titer/scenario/notes.hpp"
 #include "titer/view/html.hpp"
 
 namespace titer {
@@ -42,31 +40,11 @@ Value csv_answer(const Answer& answer) {
   return value.add("text", answer.view.as_csv());
 }
 
-Value launch_answer(const Document& request) {
-  Problems problems;
-  Reader in(request, problems);
-  static_cast<void>(in.raw("question"));
-  const Value* scenario = in.raw("scenario");
-  if (scenario == nullptr || scenario->kind != Value::Kind::object) {
-    in.fail("scenario", "expected an object, as a run's file holds it");
-  }
-  const LaunchFormat launcher = in.choice<LaunchFormat>("launcher", kLaunchFormats);
-  in.finish();
-  problems.raise();
-  const ScenarioSource source({.root = *scenario, .sources = request.sources});
-  const LaunchFile file = launch_file(launcher, source.read());
-  Value value = Value::make_object();
-  return value.add("text", file.text)
-      .add("elsewhere", texts(file.elsewhere))
-      .add("lost", texts(file.lost));
-}
-
 constexpr std::string_view kChoices = "choices";
-constexpr std::string_view kLaunch = "launch";
 
 /// What is asked: the page's own, or one of all other questions.
 std::string_view name_of(Reader& in) {
-  std::vector<Choice<std::string_view>> names = {{kChoices, kChoices}, {kLaunch, kLaunch}};
+  std::vector<Choice<std::string_view>> names = {{kChoices, kChoices}};
   for (const Question& question : questions()) {
     names.push_back({question.name, question.name});
   }
@@ -77,8 +55,8 @@ Value answered(Document request, const WebLimits& limits) {
   Problems problems;
   Reader in(request, problems);
   const std::string_view question = name_of(in);
-  const bool as_report = in.flag("report", false);
-  const bool as_csv = in.flag("csv", false);
+  const bool as_report = in.flag(kAnswerForms[0].first, false);
+  const bool as_csv = in.flag(kAnswerForms[1].first, false);
   problems.raise();
   if (!limits.may_read_files) {
     refuse_files(request);
@@ -88,11 +66,9 @@ Value answered(Document request, const WebLimits& limits) {
     problems.raise();
     return web_choices();
   }
-  if (question == kLaunch) {
-    return launch_answer(request);
+  for (const auto& [key, about] : kAnswerForms) {
+    request.root.erase(key);
   }
-  request.root.erase("report");
-  request.root.erase("csv");
   std::atomic<bool> stop = false;
   const Answer answer = ask(request,
                             {.threads = limits.threads,

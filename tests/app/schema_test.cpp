@@ -90,9 +90,10 @@ TEST(AppSchema, KnowsPartsOfOtherPartsAndListsOfThem) {
 TEST(AppSchema, RefusesWhatIsNotThereWithTheNearest) {
   const Outcome kind = titer({"schema", "rum"});
   EXPECT_EQ(kind.code, 2);
-  EXPECT_EQ(kind.err,
-            "schema: rum: expected run, sweep, search, capacity, course, report, model, chip, "
-            "cluster, network, topology, stack, reliability, price, grid; did you mean \"run\"?\n");
+  EXPECT_EQ(
+      kind.err,
+      "schema: rum: expected run, sweep, search, capacity, course, report, question, model, chip, "
+      "cluster, network, topology, stack, reliability, price, grid; did you mean \"run\"?\n");
   const Outcome path = titer({"schema", "run", "plan.tenser"});
   EXPECT_EQ(path.code, 2);
   EXPECT_EQ(path.err, "plan.tenser: no key of a run file; did you mean \"plan.tensor\"?\n");

@@ -56,7 +56,8 @@ def main():
     questions += [{"question": "run", "scenario": run} for run in runs.values()]
     questions += [{"question": "run", "scenario": {**llama, "plan": {"tensor": 3}}},
                   {"question": "search", "search": {"scenario": llama, "top": 3}},
-                  {"question": "launch", "scenario": llama, "launcher": "megatron"},
+                  {"question": "export", "scenario": llama, "format": "megatron"},
+                  {"question": "timeline", "schedule": "1f1b", "pipeline": 4, "micro_batches": 8},
                   {"question": "no such"}]
     text = "\n".join(json.dumps(question) for question in questions)
     out = subprocess.run([node, "-e", NODE, str(module)], input=text, capture_output=True, text=True, check=True).stdout

@@ -14,6 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SHIPPED = {"run": ["configs/runs"], "sweep": ["configs/sweeps"], "search": ["configs/searches"],
            "capacity": ["configs/capacity"], "course": ["configs/courses"], "report": ["configs/reports"],
+           "question": ["examples"],
            "model": ["models"], "chip": ["configs/chips"], "cluster": ["configs/clusters"],
            "network": ["configs/networks"], "topology": ["topologies"], "stack": ["configs/stacks"],
            "reliability": ["configs/reliability"], "price": ["configs/prices"],

@@ -92,11 +92,22 @@ TEST(WebAnswer, OfASearchThatIsLateIsWhatWasFound) {
 }
 
 TEST(WebAnswer, OfALauncherIsItsFile) {
-  const Value answer = answer_of(about("launch", kScenario) + R"(,"launcher":"megatron"})");
-  ASSERT_NE(answer.find("text"), nullptr) << to_json(answer);
-  EXPECT_NE(answer.find("text")->text.find("--tensor-model-parallel-size 8"), std::string::npos);
-  EXPECT_NE(error_of(about("launch", kScenario) + "}").find("launcher: missing"),
+  const Value answer = answer_of(about("export", kScenario) + R"(,"format":"megatron"})");
+  ASSERT_NE(answer.at("figures.text"), nullptr) << to_json(answer);
+  EXPECT_NE(answer.at("figures.text")->text.find("--tensor-model-parallel-size 8"),
             std::string::npos);
+  EXPECT_NE(answer.at("figures.elsewhere"), nullptr);
+  EXPECT_TRUE(answer.at("figures.lost")->items.empty());
+  EXPECT_NE(error_of(about("export", kScenario) + "}").find("format: missing"), std::string::npos);
+}
+
+TEST(WebAnswer, OfALauncherSaysWhatIsLostWhereThatIsAccepted) {
+  const std::string lossy = about("export", kScenario) + R"(,"format":"torchtitan")";
+  EXPECT_NE(to_json(answer_of(lossy + "}")).find("--accept-loss writes the rest"),
+            std::string::npos);
+  const Value answer = answer_of(lossy + R"(,"accept_loss":true})");
+  ASSERT_NE(answer.at("figures.lost"), nullptr) << to_json(answer);
+  EXPECT_FALSE(answer.at("figures.lost")->items.empty());
 }
 
 TEST(WebAnswer, OfChoicesIsAllThatIsShipped) {

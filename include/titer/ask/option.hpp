@@ -43,6 +43,7 @@ struct OptionWords {
   bool is_first = false;  // stands without its name on the command line
   bool is_file = false;   // names a file, or what is shipped of one of `kinds`
   std::span<const DataKind* const> kinds{};
+  bool (*names)(std::string_view word) = nullptr;  // likewise, of what else is no file
   Range range{};
 };
 
@@ -52,45 +53,31 @@ struct Option {
   OptionWords words;
   void (*read)(const OptionWords& own, Reader& in, const Document& whole, R& request) = nullptr;
 
-  [[nodiscard]] constexpr Option needed() const {
-    Option option = *this;
-    option.words.is_needed = true;
-    return option;
-  }
-  [[nodiscard]] constexpr Option optional() const {
-    Option option = *this;
-    option.words.is_needed = false;
-    return option;
-  }
+  // The same but for one of these.
+  [[nodiscard]] constexpr Option needed() const { return but(&OptionWords::is_needed, true); }
+  [[nodiscard]] constexpr Option optional() const { return but(&OptionWords::is_needed, false); }
+  [[nodiscard]] constexpr Option first() const { return but(&OptionWords::is_first, true); }
   [[nodiscard]] constexpr Option with(std::string_view beside) const {
-    Option option = *this;
-    option.words.beside = beside;
-    return option;
-  }
-  [[nodiscard]] constexpr Option first() const {
-    Option option = *this;
-    option.words.is_first = true;
-    return option;
+    return but(&OptionWords::beside, beside);
   }
   [[nodiscard]] constexpr Option or_else(std::string_view usual) const {
-    Option option = *this;
-    option.words.usual = usual;
-    return option;
+    return but(&OptionWords::usual, usual);
   }
   [[nodiscard]] constexpr Option file(std::span<const DataKind* const> kinds = {}) const {
-    Option option = *this;
-    option.words.is_file = true;
-    option.words.kinds = kinds;
-    return option;
+    return but(&OptionWords::is_file, true).but(&OptionWords::kinds, kinds);
+  }
+  [[nodiscard]] constexpr Option file_unless(bool (*names)(std::string_view word)) const {
+    return file().but(&OptionWords::names, names);
   }
   [[nodiscard]] constexpr Option within(Range range) const {
-    Option option = *this;
-    option.words.range = range;
-    return option;
+    return but(&OptionWords::range, range);
   }
-  [[nodiscard]] constexpr Option as(OptionKind kind) const {
+  [[nodiscard]] constexpr Option as(OptionKind kind) const { return but(&OptionWords::kind, kind); }
+
+  template <class V>
+  [[nodiscard]] constexpr Option but(V OptionWords::*word, std::type_identity_t<V> value) const {
     Option option = *this;
-    option.words.kind = kind;
+    option.words.*word = value;
     return option;
   }
 };

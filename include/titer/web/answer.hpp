@@ -2,8 +2,10 @@
 // A question as JSON, and its answer as JSON: what the page asks, in a browser or of `titer serve`,
 // and any other program that would rather write JSON than link the library.
 
+#include <array>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 #include "titer/input/document.hpp"
 
@@ -22,5 +24,11 @@ struct WebLimits {
 [[nodiscard]] Value web_answer(std::string_view question,
                                std::string_view source,
                                const WebLimits& limits);
+
+/// What a question may ask for in place of figures.
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kAnswerForms = {
+    {{"report", "a page of HTML in place of the figures"}, {"csv", "a table in place of them"}}};
+/// What a question as JSON may hold; the page's own are left out.
+[[nodiscard]] Value question_schema();
 
 }  // namespace titer

@@ -302,15 +302,16 @@ const kEndings = {megatron: '.sh', slurm: '.sbatch', nemo: '.yaml', 'megatron-br
 
 async function launch() {
   const format = $('launcher').value;
-  const reply = await ask({question: 'launch', scenario: scenario, launcher: format});
+  const reply = await ask({question: 'export', scenario: scenario, format: format, accept_loss: true});
   if (reply.errors) {
     $('told').replaceChildren(...plain(reply.errors).map((line) => element('li', {textContent: line})));
     return;
   }
-  download('titer-' + format + (kEndings[format] || '.txt'), reply.text, 'text/plain');
+  const file = reply.figures;
+  download('titer-' + format + (kEndings[format] || '.txt'), file.text, 'text/plain');
   $('told').replaceChildren(
-    ...reply.lost.map((line) => element('li', {textContent: 'cannot be said: ' + line})),
-    ...reply.elsewhere.map((line) => element('li', {textContent: 'told elsewhere: ' + line})));
+    ...file.lost.map((line) => element('li', {textContent: 'cannot be said: ' + line})),
+    ...file.elsewhere.map((line) => element('li', {textContent: 'told elsewhere: ' + line})));
 }
 
 async function take(form, name, type) {

@@ -14,6 +14,7 @@
 #include "titer/sweep/sweep_schema.hpp"
 #include "titer/topology/families.hpp"
 #include "titer/view/table.hpp"
+#include "titer/web/answer.hpp"
 
 namespace titer {
 namespace {
@@ -24,13 +25,14 @@ struct FileKind {
   std::string_view title;
   Value (*schema)();
 };
-constexpr std::array<FileKind, 15> kFileKinds = {
+constexpr std::array<FileKind, 16> kFileKinds = {
     {{"run", "a scenario: model, cluster, stack, plan, training, conditions", run_schema},
      {"sweep", "a scenario, varied along axes", sweep_schema},
      {"search", "a scenario whose plan is searched for", search_schema},
      {"capacity", "how many devices for tokens, deadline and budget", capacity_schema},
      {"course", "training over time", course_schema},
      {"report", "questions that are answered in one page", report_schema},
+     {"question", "what `titer ask` answers", question_schema},
      {"model", "a transformer, layers of operations, or a recommendation model", model_schema},
      {"chip", "an accelerator and its kernels", chip_file_schema},
      {"cluster", "nodes, their devices and the network between them", cluster_file_schema},

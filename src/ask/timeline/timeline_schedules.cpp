@@ -1,4 +1,4 @@
-#include "asked_schedules.hpp"
+#include "timeline_schedules.hpp"
 
 #include <fmt/format.h>
 
@@ -8,44 +8,8 @@
 namespace titer {
 namespace {
 
-constexpr int kMostStages = 4096;
-constexpr int kMostMicroBatches = 1'000'000;
 constexpr std::int64_t kMostPasses = 4'000'000;  // of all ranks; what a picture can be made of
-constexpr double kLongestPass = 10'000;          // durations are relative
 constexpr double kLongestRun = 4e6;              // a timeline counts picoseconds
-
-constexpr std::string_view kNames = "schedule";
-template <auto Member>
-constexpr Option<AskedSchedules> number(std::string_view key, std::string_view about, Range range) {
-  return options::integer<Member>(key, "INT", about).with(kNames).within(range);
-}
-template <auto Member>
-constexpr Option<AskedSchedules> duration(std::string_view key, std::string_view about) {
-  return options::number<Member>(key, "FLOAT", about).with(kNames).within({0, kLongestPass});
-}
-constexpr std::array kScheduleOptions = {
-    options::list<&AskedSchedules::names>(
-        kNames,
-        "NAME[,NAME…]",
-        "draw this schedule by itself (titer list schedules; interleaved: 1f1b with "
-        "--virtual-stages, 2 if not said): stages alike, sending free; several, with commas "
-        "between, on one axis"),
-    number<&AskedSchedules::pipeline>("pipeline", "ranks of the pipeline", {1, kMostStages}),
-    number<&AskedSchedules::micro_batches>(
-        "micro_batches", "per iteration", {1, kMostMicroBatches}),
-    number<&AskedSchedules::virtual_stages>(
-        "virtual_stages", "chunks of layers per rank", {1, kMostStages}),
-    number<&AskedSchedules::group>(
-        "micro_batch_group",
-        "micro-batches that interleaving takes through one chunk before the next",
-        {1, kMostMicroBatches}),
-    duration<&AskedSchedules::forward>("forward", "duration of a rank's forward pass: 1"),
-    duration<&AskedSchedules::input_gradient>("input_gradient",
-                                              "of its backward pass for the input: 1"),
-    duration<&AskedSchedules::weight_gradient>("weight_gradient",
-                                               "of its backward pass for the weights: 1"),
-    duration<&AskedSchedules::pair>(
-        "pair", "of a forward and a backward done together, otherwise their sum")};
 
 /// Refuses chunks of a schedule, on so many ranks, that are not within these bounds.
 void check_chunks(int chunks, int least, int most) {
@@ -66,7 +30,7 @@ struct AskedSchedule {
   Schedule schedule;
   int chunks = 1;
 };
-AskedSchedule asked_schedule(const AskedSchedules& all, const std::string& word, bool alone) {
+AskedSchedule asked_schedule(const TimelineRequest& all, const std::string& word, bool alone) {
   const Schedule schedule = schedule_called(word);
   if (word == schedule.entry().of_chunks) {
     const int chunks = all.virtual_stages.value_or(2);
@@ -78,7 +42,7 @@ AskedSchedule asked_schedule(const AskedSchedules& all, const std::string& word,
           is_free ? all.virtual_stages.value_or(usual_chunks(schedule)) : usual_chunks(schedule)};
 }
 
-PipelineShape shape_of(const AskedSchedules& all, const AskedSchedule& asked) {
+PipelineShape shape_of(const TimelineRequest& all, const AskedSchedule& asked) {
   const auto& [schedule, chunks] = asked;
   if (!interleaves(schedule) && chunks != usual_chunks(schedule)) {
     throw InputError(fmt::format("--virtual-stages: {}: expected {}, as {} has no other number",
@@ -90,7 +54,7 @@ PipelineShape shape_of(const AskedSchedules& all, const AskedSchedule& asked) {
   const PipelineShape shape = {.stages = all.pipeline,
                                .micro_batches = all.micro_batches,
                                .virtual_stages = chunks,
-                               .group = all.group};
+                               .group = all.micro_batch_group};
   const std::int64_t passes =
       std::int64_t{shape.stages} * shape.micro_batches * shape.virtual_stages;
   if (passes > kMostPasses) {
@@ -106,7 +70,7 @@ PipelineShape shape_of(const AskedSchedules& all, const AskedSchedule& asked) {
   return shape;
 }
 
-PassTimes times_of(const AskedSchedules& all) {
+PassTimes times_of(const TimelineRequest& all) {
   PassTimes times = {.forward = Seconds::from_si(all.forward),
                      .input_gradient = Seconds::from_si(all.input_gradient),
                      .weight_gradient = Seconds::from_si(all.weight_gradient)};
@@ -133,18 +97,16 @@ ScheduleView run_of(ScheduleView view) {
 
 }  // namespace
 
-std::span<const Option<AskedSchedules>> schedule_options() { return kScheduleOptions; }
-
-std::vector<ScheduleView> AskedSchedules::executed() const {
-  if (pipeline == 0 || micro_batches == 0) {
+std::vector<ScheduleView> executed_schedules(const TimelineRequest& request) {
+  if (request.pipeline == 0 || request.micro_batches == 0) {
     throw InputError("--schedule: expected --pipeline and --micro-batches beside it");
   }
   std::vector<ScheduleView> views;
-  for (const std::string& word : names) {
-    const AskedSchedule asked = asked_schedule(*this, word, names.size() == 1);
+  for (const std::string& word : request.schedules) {
+    const AskedSchedule asked = asked_schedule(request, word, request.schedules.size() == 1);
     views.push_back(run_of({.schedule = asked.schedule,
-                            .shape = shape_of(*this, asked),
-                            .times = times_of(*this),
+                            .shape = shape_of(request, asked),
+                            .times = times_of(request),
                             .run = {},
                             .scale = TimeScale::relative}));
   }
