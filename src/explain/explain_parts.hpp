@@ -35,6 +35,8 @@ void add_bubble_terms(const Scenario& scenario,
                                    const StepCosts& costs,
                                    const StepResult& result);
 [[nodiscard]] Section memory_section(const Scenario& scenario, const StepResult& result);
+/// The terms of the seeds' own closed form.
+[[nodiscard]] Section e7_section(const Scenario& scenario);
 /// Every figure of chip, cluster and stack that entered, and its source.
 [[nodiscard]] Section figure_section(const Scenario& scenario);
 

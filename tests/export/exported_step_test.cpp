@@ -1,5 +1,4 @@
 #include "titer/export/exported_step.hpp"
-#include "cost/blocks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +6,7 @@
 #include <set>
 
 #include "export/exported_graphs.hpp"
+#include "export/exported_steps.hpp"
 #include "plan/plans.hpp"
 #include "plan/schedules.hpp"
 #include "repetitions.hpp"
@@ -18,7 +18,10 @@
 namespace titer {
 namespace TITER_TEST_FILE {
 
+using namespace exported_steps;
+
 constexpr int kMostDevicesTried = 64;
+
 constexpr double kMostNodesTried = 1e6;
 
 bool small_enough(const ExportedStep& step) {
@@ -41,18 +44,6 @@ bool splits_passes(const Scenario& scenario) {
     }
   }
   return false;
-}
-
-using plans::plan_of;
-
-double sum_of(const std::vector<RankGraph>& graphs, double (*value)(const GraphNode&)) {
-  double sum = 0;
-  for (const RankGraph& graph : graphs) {
-    for (const GraphNode& node : graph.nodes()) {
-      sum += value(node);
-    }
-  }
-  return sum;
 }
 
 TEST(ExportedStep, TakesTheTicksOfTheClosedFormWithoutTensorRanks) {
@@ -204,51 +195,6 @@ TEST(ExportedStep, HidesWhatTheClosedFormHidesBesideKernels) {
   }
 }
 
-/// All that must hold of any step.
-void expect_sound(const ExportedStep& step, const std::string& text) {
-  const std::vector<RankGraph> graphs = exported::graphs(step);
-  std::map<std::tuple<int, int, int>, std::pair<int, int>> ends;  // sends and receives
-  std::map<std::tuple<int, int, int>, double> bytes;
-  std::map<int, std::vector<std::tuple<Collective, double>>> first_member;
-  for (int rank = 0; rank < step.ranks(); ++rank) {
-    const RankGraph& graph = graphs[static_cast<std::size_t>(rank)];
-    EXPECT_LE(static_cast<double>(graph.size()), step.most_nodes()) << text;
-    std::map<int, std::vector<std::tuple<Collective, double>>> collectives;
-    for (const GraphNode& node : graph.nodes()) {
-      EXPECT_GE(node.duration, 0) << text << ": " << node.name();
-      const bool sends = node.kind == NodeKind::send;
-      if (sends || node.kind == NodeKind::receive) {
-        const auto key =
-            sends ? std::tuple(rank, node.peer, node.tag) : std::tuple(node.peer, rank, node.tag);
-        (sends ? ends[key].first : ends[key].second) += 1;
-        EXPECT_LT(node.tag, step.tags());
-        const auto [known, added] = bytes.emplace(key, node.bytes.si());
-        EXPECT_EQ(known->second, node.bytes.si()) << text;
-      } else if (node.kind == NodeKind::collective) {
-        collectives[node.group].emplace_back(node.collective, node.bytes.si());
-      }
-    }
-    for (const auto& [group, list] : collectives) {
-      const auto& members = step.group(group).ranks;
-      EXPECT_EQ(std::count(members.begin(), members.end(), rank), 1) << text;
-      const auto [known, added] = first_member.emplace(group, list);
-      EXPECT_EQ(known->second, list) << text << ": group " << group;
-    }
-  }
-  for (const auto& [key, count] : ends) {
-    EXPECT_EQ(count, std::pair(1, 1)) << text;
-  }
-  EXPECT_TRUE(exported::Execution(step, graphs).run().has_value()) << text;
-}
-
-Plan plan_with(const Schedule& schedule, std::int64_t p, std::int64_t t, std::int64_t d) {
-  Plan plan = plan_of(p, t, d);
-  plan.schedule = schedule;
-  plan.virtual_stages =
-      interleaves(schedule) && usual_chunks(schedule) == 1 ? 2 : usual_chunks(schedule);
-  return plan;
-}
-
 TEST(ExportedStep, HasAReceiveForEverySendAndOneOrderOfCollectivesInEveryGroup) {
   for (const Schedule& schedule : testing::named_schedules()) {
     int tried = 0;
@@ -303,40 +249,6 @@ TEST(ExportedStep, SynchronisesTwoCopiesOfAStageInOneGroup) {
   EXPECT_EQ(alone.groups().front().ranks, (std::vector<int>{0, 1}));
 }
 
-TEST(ExportedStep, CutsBucketsAsTheClosedFormDoes) {
-  Plan plan = plan_of(2, 1, 4);
-  plan.overlap_grad_reduce = true;
-  plan.overlap_param_gather = true;
-  plan.sharding = Sharding::zero1;
-  plan.layers = LayerRule::lighter_ends;
-  Scenario scenario = plain::scenario(plan);
-  for (const double size : {1.0, 40e6, 200e6, 1e12}) {
-    scenario.stack.bucket_parameters = size;
-    const ExportedStep step(scenario, ExportDetail::layer);
-    for (int rank = 0; rank < step.ranks(); ++rank) {
-      const auto stage = static_cast<std::size_t>(step.place_of_rank(rank).pipeline);
-      std::vector<std::pair<double, Ticks>> wanted;
-      std::vector<std::pair<double, Ticks>> gathers;
-      for (const GradientBucket& bucket : step.costs().buckets[stage]) {
-        wanted.emplace_back(bucket.parameters.total(), to_ticks(bucket.sync));
-        gathers.emplace(gathers.begin(), bucket.parameters.total(), to_ticks(bucket.gather));
-      }
-      std::vector<std::pair<double, Ticks>> got;
-      std::vector<std::pair<double, Ticks>> got_gathers;
-      const RankGraph graph = step.graph(rank);
-      for (const GraphNode& node : graph.nodes()) {
-        if (node.part == TaskPart::data_comm) {
-          const bool gather = node.collective == Collective::all_gather;
-          const DataType type = gather ? scenario.training.precision : scenario.gradient_type();
-          (gather ? got_gathers : got).emplace_back(node.bytes / size_of(type), node.duration);
-        }
-      }
-      EXPECT_EQ(got, wanted);
-      EXPECT_EQ(got_gathers, gathers);
-    }
-  }
-}
-
 TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithBucketsAndSendsBesideThePasses) {
   scenarios::Maker maker(7, true);
   int tried = 0;
@@ -370,155 +282,6 @@ TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithBucketsAndSendsBesideThePasses
         << scenarios::text_of(scenario);
   }
   EXPECT_GT(bucketed, testing::repetitions(10));
-}
-
-TEST(ExportedStep, HasTheSameWorkAndBytesWhateverTheDetail) {
-  Plan plan = plan_of(2, 2, 1);
-  plan.sequence_parallel = true;
-  plan.recompute = Recompute::full;
-  const Scenario scenario = plain::scenario(plan);
-  const auto flops = [](const GraphNode& node) { return node.flops.si(); };
-  const auto transferred = [](const GraphNode& node) {
-    return node.kind == NodeKind::collective ? node.bytes.si() : 0.0;
-  };
-  const auto duration = [](const GraphNode& node) {
-    return node.kind == NodeKind::compute ? static_cast<double>(node.duration) : 0.0;
-  };
-  const auto whole = exported::graphs(ExportedStep(scenario, ExportDetail::pass));
-  for (const ExportDetail detail : {ExportDetail::layer, ExportDetail::operation}) {
-    const auto other = exported::graphs(ExportedStep(scenario, detail));
-    EXPECT_GT(other.front().size(), whole.front().size());
-    EXPECT_NEAR(sum_of(other, flops) / sum_of(whole, flops), 1.0, 1e-12);
-    EXPECT_NEAR(sum_of(other, transferred) / sum_of(whole, transferred), 1.0, 1e-12);
-    EXPECT_EQ(sum_of(other, duration), sum_of(whole, duration));
-  }
-}
-
-TEST(ExportedStep, DoesTheFlopsOfTheModelAndMovesTheBytesOfItsOperations) {
-  Plan plan = plan_of(2, 2, 1);
-  const Scenario scenario = plain::scenario(plan);
-  const ExportedStep step(scenario, ExportDetail::layer);
-  double of_layer = 0;
-  double tensor = 0;
-  for (const Operation& op : step.costs().blocks.kinds.front().operations) {
-    of_layer += (op.forward.flops + op.input_gradient.flops + op.weight_gradient.flops).si();
-    tensor += (op.forward_transfer.size + op.backward_transfer.size).si();
-  }
-  ASSERT_GT(tensor, 0);
-  const double passes =
-      static_cast<double>(scenario.micro_batches() * scenario.model.transformer().layers) / 2;
-  for (int rank = 0; rank < step.ranks(); ++rank) {
-    double flops = 0;
-    double moved = 0;
-    const RankGraph graph = step.graph(rank);
-    for (const GraphNode& node : graph.nodes()) {
-      flops += node.layer ? node.flops.si() : 0.0;
-      moved += node.layer && node.kind == NodeKind::collective ? node.bytes.si() : 0.0;
-    }
-    EXPECT_NEAR(flops, passes * of_layer, 1e-12 * flops);
-    EXPECT_NEAR(moved, passes * tensor, 1e-12 * moved);
-  }
-}
-
-TEST(ExportedStep, SendsOneActivationForwardAndOneBackPerMicroBatchAndBoundary) {
-  Plan plan = plan_of(4, 1, 1);
-  const Scenario scenario = plain::scenario(plan);
-  const auto graphs = exported::graphs(ExportedStep(scenario, ExportDetail::pass));
-  const double sent = sum_of(graphs, [](const GraphNode& node) {
-    return node.kind == NodeKind::send ? node.bytes.si() : 0.0;
-  });
-  const auto m = static_cast<double>(scenario.micro_batches());
-  EXPECT_DOUBLE_EQ(sent, 2.0 * m * 3.0 * boundary_bytes(scenario).si());
-}
-
-TEST(ExportedStep, SynchronisesEveryGradientOnceInBucketsOrNot) {
-  for (const bool buckets : {false, true}) {
-    for (const Sharding sharding : {Sharding::none, Sharding::zero1}) {
-      Plan plan = plan_of(2, 2, 2);
-      plan.overlap_grad_reduce = buckets;
-      plan.overlap_param_gather = buckets;
-      plan.sharding = sharding;
-      Scenario scenario = plain::scenario(plan);
-      scenario.stack.bucket_parameters = 40e6;
-      const ExportedStep step(scenario, ExportDetail::layer);
-      for (int rank = 0; rank < step.ranks(); ++rank) {
-        const double parameters =
-            rank_parameters(step.costs().blocks, scenario.plan, step.place_of_rank(rank).pipeline)
-                .total();
-        double gradients = 0;
-        double gathered = 0;
-        int syncs = 0;
-        const RankGraph graph = step.graph(rank);
-        for (const GraphNode& node : graph.nodes()) {
-          if (node.part == TaskPart::data_comm) {
-            const bool gathers = node.collective == Collective::all_gather;
-            (gathers ? gathered : gradients) += node.bytes.si();
-            syncs += gathers ? 0 : 1;
-          }
-        }
-        EXPECT_NEAR(
-            gradients, parameters * size_of(scenario.gradient_type()).si(), 1e-9 * gradients);
-        EXPECT_NEAR(gathered,
-                    sharding == Sharding::zero1 ? parameters * 2.0 : 0.0,  // fp16
-                    1e-9 * gradients);
-        EXPECT_EQ(syncs > 1, buckets);
-      }
-    }
-  }
-}
-
-TEST(ExportedStep, SynchronisesAStageOppositeOneWithoutLayers) {
-  Plan plan = plan_with(named_schedule("dualpipe"), 4, 1, 1);
-  Scenario scenario = plain::scenario(plan);
-  const std::int64_t half = scenario.model.transformer().layers / 2;
-  scenario.plan.layers =
-      std::vector<std::int64_t>{half, scenario.model.transformer().layers - half, 0, 0};
-  scenario.plan.overlap_grad_reduce = true;
-  scenario.stack.bucket_parameters = 40e6;
-  ASSERT_TRUE(validate(scenario).empty());
-  const ExportedStep step(scenario, ExportDetail::layer);
-  expect_sound(step, "dualpipe");
-  for (int rank = 0; rank < step.ranks(); ++rank) {
-    double gradients = 0;
-    const RankGraph graph = step.graph(rank);
-    for (const GraphNode& node : graph.nodes()) {
-      gradients += node.part == TaskPart::data_comm ? node.bytes.si() : 0.0;
-    }
-    const double parameters = rank_parameters(step.costs().blocks, scenario.plan, rank).total();
-    EXPECT_NEAR(gradients, parameters * size_of(scenario.gradient_type()).si(), 1e-9 * gradients);
-    EXPECT_GT(gradients, 0);
-  }
-}
-
-TEST(ExportedStep, IsFasterWithBucketsBesideTheBackwardPass) {
-  Plan plan = plan_of(1, 1, 4);
-  const auto apart = exported::time(ExportedStep(plain::scenario(plan), ExportDetail::layer));
-  plan.overlap_grad_reduce = true;
-  const auto beside = exported::time(ExportedStep(plain::scenario(plan), ExportDetail::layer));
-  ASSERT_TRUE(apart && beside);
-  EXPECT_LT(*beside, *apart);
-}
-
-TEST(ExportedStep, PutsGroupsWhereTheRankOrderSays) {
-  Plan plan = plan_of(2, 2, 3);
-  plan.rank_order = {Dimension::data, Dimension::pipeline, Dimension::tensor, Dimension::context};
-  Scenario scenario = plain::scenario(plan);
-  const ExportedStep step(scenario, ExportDetail::pass);
-  std::set<std::vector<int>> data;
-  std::set<std::vector<int>> tensor;
-  for (const RankGroup& group : step.groups()) {
-    if (group.role == GroupRole::data) {
-      data.insert(group.ranks);
-    } else if (group.role == GroupRole::tensor) {
-      tensor.insert(group.ranks);
-    }
-    EXPECT_EQ(step.group(group.number).ranks, group.ranks);
-  }
-  EXPECT_EQ(data, (std::set<std::vector<int>>{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11}}));
-  EXPECT_EQ(tensor, (std::set<std::vector<int>>{{0, 6}, {1, 7}, {2, 8}, {3, 9}, {4, 10}, {5, 11}}));
-  for (int rank = 0; rank < step.ranks(); ++rank) {
-    EXPECT_EQ(step.rank_at(step.place_of_rank(rank)), rank);
-  }
 }
 
 }  // namespace TITER_TEST_FILE

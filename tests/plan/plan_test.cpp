@@ -7,6 +7,8 @@
 
 #include "temporary_folder.hpp"
 #include "titer/input/file.hpp"
+#include "titer/plan/schedule/read_schedule.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -180,9 +182,9 @@ TEST(ReadPlan, TakesInterleavedForTheScheduleThatRanksWithChunksHave) {
 
 TEST(ReadPlan, SuggestsTheNameThatWasMeant) {
   expect_complaint(R"("schedule": "1f1")",
-                   "run.json:1:23: plan.schedule: \"1f1\": expected one of: sequential, gpipe, "
-                   "1f1b, breadth-first, zb-h1, zb-h2, zb-v, v-half, v-min, dualpipe, dualpipev, "
-                   "chimera, hanayo, interleaved; did you mean \"1f1b\"?");
+                   "run.json:1:23: plan.schedule: \"1f1\": expected one of: " +
+                       listed(schedule_words(), &Choice<std::size_t>::name) +
+                       "; did you mean \"1f1b\"?");
   expect_complaint(R"("recompute": "selectiv")",
                    "run.json:1:24: plan.recompute: \"selectiv\": expected one of: none, selective, "
                    "full, operations; did you mean \"selective\"?");

@@ -6,9 +6,9 @@
 #include <memory>
 #include <queue>
 
+#include "communication_clock.hpp"
 #include "titer/engine/engine.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/plan/place/collective_query.hpp"
 
 namespace titer {
 namespace {
@@ -35,32 +35,6 @@ struct BusySpans {
 
 /// Both ends and the tag of a message, or the group of a collective; and how many came before it.
 using MeetingKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
-
-/// Times of collectives and messages, each asked once.
-class CommunicationClock {
- public:
-  explicit CommunicationClock(const Cluster& cluster) : cluster_(&cluster) {}
-
-  Seconds time(const std::vector<int>& devices, Collective collective, Bytes size) {
-    if (devices.size() < 2 || !(size > Bytes{})) {
-      return {};
-    }
-    auto& known = times_[{devices, collective, size.si()}];
-    if (!known) {
-      auto& desk = desks_[devices];
-      if (desk == nullptr) {
-        desk = std::make_unique<CollectiveDesk>(*cluster_, std::vector<std::vector<int>>{devices});
-      }
-      known = desk->answer({.collective = collective, .size = size, .algorithm = {}}).time;
-    }
-    return *known;
-  }
-
- private:
-  const Cluster* cluster_;
-  std::map<std::vector<int>, std::unique_ptr<CollectiveDesk>> desks_;
-  std::map<std::tuple<std::vector<int>, Collective, double>, std::optional<Seconds>> times_;
-};
 
 class Replayer {
  public:
