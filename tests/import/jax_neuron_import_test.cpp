@@ -237,6 +237,11 @@ TEST(ImportMaxText, BlocksWithExpertsTellTheirWidths) {
   const ImportedRun qwen = testing::of(widths + "qwen3_moe\n", "qwen.yml", 8);
   EXPECT_EQ(qwen.model->experts->ffn, 1440);
   EXPECT_TRUE(qwen.model->qk_norm);
+  EXPECT_EQ(qwen.stack, "maxtext");
+  for (const std::string hardware : {"gpu", "gpu_multiprocess"}) {
+    EXPECT_EQ(testing::of(widths + "qwen3_moe\nhardware: " + hardware + "\n", "q.yml", 8).stack,
+              "maxtext-gpu");
+  }
   EXPECT_NE(testing::refusal(widths + "deepseek\n", "ds.yml", 8)
                 .find("or a decoder_block of mixtral, gpt_oss or qwen3_moe"),
             std::string::npos);

@@ -151,7 +151,8 @@ PictureOutcome answer_of(const T& request, std::vector<ScheduleView> schedules) 
   PictureOutcome outcome;
   if (request.record || request.drawn_as == kActions) {
     throw InputError(
-        fmt::format("--format: \"{}\": expected one schedule, or text, csv, json, svg, pdf or tikz",
+        fmt::format("--format: \"{}\": expected one schedule, or text, csv, json, svg, png, pdf or "
+                    "tikz",
                     request.record ? "trace" : kActions));
   }
   if (is_picture(request)) {

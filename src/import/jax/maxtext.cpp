@@ -65,7 +65,8 @@ class MaxText {
       : task_(task), in_(task.in), plan_(task.into.plan), training_(task.into.training) {}
 
   void read() {
-    task_.into.stack = "maxtext";
+    const bool on_gpus = in_.word("hardware").value_or("").starts_with("gpu");
+    task_.into.stack = on_gpus ? "maxtext-gpu" : "maxtext";
     static_cast<void>(in_.text("config_file"));  // asked for where something is missing
     put_maxtext_model(task_);
     if (!in_.is_sound()) {

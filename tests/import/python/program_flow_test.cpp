@@ -61,7 +61,7 @@ TEST(ProgramFlow, WhatIsTriedIsTakenAndNotWhatMendsIt) {
 
 TEST(ProgramFlow, AModuleBesideItTellsItsNames) {
   const testing::TemporaryFolder folder;
-  folder.file("settings.py", "BATCHES = 4\nUSE_BF16 = True\n");
+  static_cast<void>(folder.file("settings.py", "BATCHES = 4\nUSE_BF16 = True\n"));
   const std::vector<std::filesystem::path> files = {
       folder.file("train.py",
                   program("from settings import BATCHES, USE_BF16\n",

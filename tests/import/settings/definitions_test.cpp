@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
     Frameworks,
     Definitions,
     ::testing::Values(kMegatron, kMaxText, kTorchtitan, kAxolotl, kTrainer, kLlamaFactory),
-    [](const ::testing::TestParamInfo<Definition>& info) { return info.param.name; });
+    [](const ::testing::TestParamInfo<Definition>& one) { return one.param.name; });
 
 TEST(UsualValues, AnotherValueThanTheUsualOneIsStillRefused) {
   // Both are in the list as their program has them by itself.
