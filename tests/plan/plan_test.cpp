@@ -177,7 +177,7 @@ TEST(ReadPlan, TakesInterleavedForTheScheduleThatRanksWithChunksHave) {
   EXPECT_EQ(plan.virtual_stages, 3);
   expect_complaint(R"("schedule": "interleaved")",
                    "run.json:1:23: plan.schedule: \"interleaved\": expected \"virtual_stages\" "
-                   "too: how many chunks of layers a rank has");
+                   "too: how many chunks of layers a rank has (--set plan.virtual_stages=2)");
 }
 
 TEST(ReadPlan, SuggestsTheNameThatWasMeant) {
