@@ -59,6 +59,27 @@ std::optional<Seconds> SearchWorker::bound_times(const AlikeLayers& group, Group
   return least;
 }
 
+/// What its work takes at least, if that is longer than anybody asks for; its work is known behind
+/// it, whole where it is not.
+std::optional<Seconds> SearchWorker::bound_beyond_limit() {
+  const Seconds longest = search_->limits.longest(plain_);
+  const auto beyond = [&]() -> std::optional<Seconds> {
+    const Seconds bound = place_bound(plain_, work_);
+    return bound > longest ? std::optional(bound) : std::nullopt;
+  };
+  if (known_->find(plain_, place_, false, work_)) {
+    return beyond();
+  }
+  // Where its kernels alone take too long, nobody needs to know what its transfers take.
+  if (longest < kForever && known_->find_kernels(plain_, place_, work_)) {
+    if (const auto bound = beyond()) {
+      return bound;
+    }
+  }
+  find_work(false);
+  return beyond();
+}
+
 /// By what its layers do besides recomputing; none where no layer is sound.
 std::optional<Seconds> SearchWorker::least_in_place(const AlikeLayers& group) {
   for (const std::uint32_t number : group) {
@@ -74,17 +95,7 @@ std::optional<Seconds> SearchWorker::least_in_place(const AlikeLayers& group) {
       }
       continue;
     }
-    const Seconds longest = search_->limits.longest(plain_);
-    if (!known_->find(plain_, place_, false, work_)) {
-      // Where its kernels alone take too long, nobody needs to know what its transfers take.
-      if (longest < kForever && known_->find_kernels(plain_, place_, work_)) {
-        if (const Seconds bound = place_bound(plain_, work_); bound > longest) {
-          return bound;
-        }
-      }
-      find_work(false);
-    }
-    if (const Seconds bound = place_bound(plain_, work_); bound > longest) {
+    if (const auto bound = bound_beyond_limit()) {
       return bound;
     }
     std::optional<Seconds> least;

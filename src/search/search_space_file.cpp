@@ -71,6 +71,22 @@ std::vector<Value> take_chunks(std::vector<Value> values, Reader& space, SearchS
   return values;
 }
 
+/// What stands at a key of the space.
+void put_listed(const SearchFile& file,
+                const SearchKey& key,
+                const Value& written,
+                Reader& space,
+                SearchSpace& searched) {
+  std::vector<Value> values = values_in(written);
+  if (key.name == "schedule") {
+    values = take_chunks(std::move(values), space, searched);
+  }
+  put_values(file, key, values, searched);
+  if (written.kind == Value::Kind::array && written.items.empty()) {
+    space.fail(key.name, "expected at least one value");
+  }
+}
+
 }  // namespace
 
 void put_space(const SearchFile& file, Reader& in, Search& search) {
@@ -83,14 +99,7 @@ void put_space(const SearchFile& file, Reader& in, Search& search) {
         file.kept.begin(), file.kept.end(), [&](const auto& entry) { return entry.first == &key; });
     const bool is_listed = written != nullptr && written->kind != Value::Kind::null;
     if (is_listed) {
-      std::vector<Value> values = values_in(*written);
-      if (key.name == "schedule") {
-        values = take_chunks(std::move(values), *space, search.space);
-      }
-      put_values(file, key, values, search.space);
-      if (written->kind == Value::Kind::array && written->items.empty()) {
-        space->fail(key.name, "expected at least one value");
-      }
+      put_listed(file, key, *written, *space, search.space);
     } else if (kept != file.kept.end()) {
       put_values(file, key, {kept->second}, search.space);
     }

@@ -55,6 +55,7 @@ class SearchWorker {
   [[nodiscard]] GroupBound sound_bound(const AlikeLayers& group);
   [[nodiscard]] std::optional<Seconds> bound_times(const AlikeLayers& group, GroupBound& bound);
   [[nodiscard]] std::optional<Seconds> least_in_place(const AlikeLayers& group);
+  [[nodiscard]] std::optional<Seconds> bound_beyond_limit();
   [[nodiscard]] Bytes least_memory_of(const AlikeLayers& group);
   void search_layer(const GroupBound& bound, BestPlans& best, SearchCounts& counts);
   void leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts);
