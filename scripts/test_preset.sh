@@ -20,4 +20,5 @@ cd "$root"
 quietly 'Configuring' cmake --preset "$preset"
 quietly 'Building' cmake --build --preset "$preset" --parallel "$jobs"
 
+export LSAN_OPTIONS="suppressions=$root/scripts/leaks.supp:print_suppressions=0"
 run_ctest "$root/build-$preset" "$@"

@@ -210,7 +210,7 @@ TEST(ImportFormats, OlmoGivesBothHalvesOfAGatedMlp) {
 
 TEST(ImportFormats, MaxTextsBatchIsOfADevice) {
   const ImportedRun run = imported("maxtext.yml", 16);
-  EXPECT_EQ(run.stack, "maxtext");
+  EXPECT_EQ(run.stack, "maxtext-gpu");
   // 8 data-parallel ranks of 2 devices, in 2 copies of 4 that share out.
   EXPECT_EQ(run.plan.find("data")->integer, 16 / 2);
   EXPECT_EQ(run.plan.find("shard")->integer, 16 / 2 / 2);
