@@ -57,8 +57,10 @@ inline std::vector<char*> pointers(std::vector<std::string>& texts) {
 /// both (scripts/plant_faults.py).
 inline std::vector<std::string> environment_with(const std::string& data) {
   std::vector<std::string> environment = {"TITER_DATA=" + data};
-  if (const char* fault = std::getenv("TITER_FAULT")) {
-    environment.push_back(std::string("TITER_FAULT=") + fault);
+  for (const std::string name : {"TITER_FAULT", "LSAN_OPTIONS"}) {
+    if (const char* value = std::getenv(name.c_str())) {
+      environment.push_back(name + "=" + value);
+    }
   }
   return environment;
 }
