@@ -54,7 +54,7 @@ inline std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 /// Nothing else that surrounds the tests reaches the program, but for a fault that is planted in
-/// both (scripts/plant_faults.py).
+/// both (scripts/plant_faults.py) and what sanitizers are told.
 inline std::vector<std::string> environment_with(const std::string& data) {
   std::vector<std::string> environment = {"TITER_DATA=" + data};
   for (const std::string name : {"TITER_FAULT", "LSAN_OPTIONS"}) {
