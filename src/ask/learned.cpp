@@ -8,6 +8,7 @@
 #include "titer/ask/asked_source.hpp"
 #include "titer/calibrate/posterior_update.hpp"
 #include "titer/measured/measured_kernel.hpp"
+#include "titer/measured/measured_runs.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/units/listed.hpp"
 
@@ -36,19 +37,8 @@ ScenarioSource studied_source(const DataKind& study, const Asked& asked) {
   return source;
 }
 
-using Files = std::vector<std::filesystem::path>;
-
-/// Tables of products, and of runs.
-std::pair<Files, Files> sorted_out(const std::vector<std::string>& tables) {
-  std::pair<Files, Files> files;
-  for (const std::filesystem::path file : tables) {
-    (kernel_table_kind(CsvTable::load(file)) ? files.first : files.second).push_back(file);
-  }
-  return files;
-}
-
 /// Into the scenario's chip, and what to say of it.
-std::vector<std::string> take_products(const Files& tables,
+std::vector<std::string> take_products(std::span<const KernelTable> tables,
                                        const ScenarioSource& source,
                                        std::vector<Assignment>& changes) {
   if (tables.empty()) {
@@ -73,17 +63,22 @@ std::vector<std::string> learn_from(const std::vector<std::string>& tables,
                                     const ScenarioSource& source,
                                     std::vector<Assignment>& changes,
                                     PlanIs plan) {
-  const auto [of_products, of_runs] = sorted_out(tables);
-  std::vector<std::string> notes = take_products(of_products, source, changes);
-  if (of_runs.empty()) {
-    return notes;
-  }
+  std::vector<KernelTable> of_products;
   std::vector<MeasuredRun> runs;
-  std::string names;
-  for (const std::filesystem::path& file : of_runs) {
-    std::vector<MeasuredRun> more = load_measured_runs(file, "");
+  std::string names;  // of tables of runs
+  for (const std::filesystem::path file : tables) {
+    const CsvTable table = CsvTable::load(file);
+    if (kernel_table_kind(table)) {
+      of_products.push_back(kernel_table(table, file));
+      continue;
+    }
+    std::vector<MeasuredRun> more = measured_runs(table, file, "");
     std::move(more.begin(), more.end(), std::back_inserter(runs));
     add_listed(names, file.filename().string());
+  }
+  std::vector<std::string> notes = take_products(of_products, source, changes);
+  if (names.empty()) {
+    return notes;
   }
   if (runs.empty()) {
     throw InputError("--measured " + names +

@@ -63,11 +63,16 @@ constexpr std::array<Choice<GroupBy>, 3> kGroups = {
 /// All rows of all tables; what is wrong with each of them is said at once.
 std::vector<Comparison> compare_all(const std::vector<std::string>& datasets,
                                     const std::vector<std::string>& measured) {
+  std::vector<KernelTable> products;
+  products.reserve(measured.size());
+  for (const std::filesystem::path file : measured) {
+    products.push_back(load_kernel_table(file));
+  }
   std::vector<Comparison> rows;
   Problems problems;
   for (const std::string& dataset : datasets) {
     try {
-      std::vector<Comparison> more = compare_dataset(dataset, {measured.begin(), measured.end()});
+      std::vector<Comparison> more = compare_dataset(dataset, products);
       std::move(more.begin(), more.end(), std::back_inserter(rows));
     } catch (const InputError& error) {
       std::for_each(error.lines.begin(), error.lines.end(), [&](const std::string& line) {

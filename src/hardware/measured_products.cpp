@@ -7,6 +7,7 @@
 #include <boost/geometry/index/rtree.hpp>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>

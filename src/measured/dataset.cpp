@@ -41,7 +41,7 @@ std::vector<Comparison> skip_bandwidths(const CsvTable& table, const std::string
 
 std::vector<Comparison> compare(const CsvTable& table,
                                 const std::filesystem::path& path,
-                                const std::vector<std::filesystem::path>& products) {
+                                std::span<const KernelTable> products) {
   const DatasetKind kind = dataset_kind(table, path.string());
   switch (kind) {
     case DatasetKind::runs:
@@ -108,7 +108,7 @@ DatasetKind dataset_kind(const CsvTable& table, const std::string& source) {
 }
 
 std::vector<Comparison> compare_dataset(const std::filesystem::path& path,
-                                        const std::vector<std::filesystem::path>& products) {
+                                        std::span<const KernelTable> products) {
   std::vector<Comparison> rows = compare(CsvTable::load(path), path, products);
   check(rows, path);
   return rows;

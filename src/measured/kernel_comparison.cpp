@@ -19,7 +19,7 @@ Comparison empty_row(const std::string& stem, const KernelTable& table, int line
           .sweep = {}};
 }
 
-Chip chip_with(const std::string& name, const std::vector<std::filesystem::path>& products) {
+Chip chip_with(const std::string& name, std::span<const KernelTable> products) {
   Document document = load_data(kChipData, name);
   if (!products.empty()) {
     document.root.add("measured_products", measured_products(products, name));
@@ -31,7 +31,7 @@ Chip chip_with(const std::string& name, const std::vector<std::filesystem::path>
 
 std::vector<Comparison> compare_kernels(const CsvTable& csv,
                                         const std::filesystem::path& path,
-                                        const std::vector<std::filesystem::path>& products) {
+                                        std::span<const KernelTable> products) {
   const KernelTable table = kernel_table(csv, path);
   const std::string stem = path.stem().string();
   const std::optional<Chip> chip =

@@ -315,7 +315,7 @@ KernelTable kernel_table(const CsvTable& table, const std::filesystem::path& pat
         ": expected a table of products (m, n, k), attention (batch, seq, heads, "
         "kv_heads or qk_head_dim) or expert layers (tokens, experts), and their dtype");
   }
-  KernelTable result{.kind = *kind, .chip = chip_of_table(path)};
+  KernelTable result{.file = path.string(), .kind = *kind, .chip = chip_of_table(path)};
   Problems problems;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     read_row(Row(table, row, problems), result);
@@ -328,13 +328,12 @@ KernelTable load_kernel_table(const std::filesystem::path& path) {
   return kernel_table(CsvTable::load(path), path);
 }
 
-Value measured_products(const std::vector<std::filesystem::path>& tables, const std::string& chip) {
+Value measured_products(std::span<const KernelTable> tables, const std::string& chip) {
   Value products = Value::make_array();
-  for (const std::filesystem::path& path : tables) {
-    const KernelTable table = load_kernel_table(path);
+  for (const KernelTable& table : tables) {
     if (table.chip && *table.chip != chip) {
       throw InputError(
-          fmt::format("{}: products of {}: expected some of {}", path.string(), *table.chip, chip));
+          fmt::format("{}: products of {}: expected some of {}", table.file, *table.chip, chip));
     }
     const std::size_t before = products.items.size();
     for (const MeasuredKernel& row : table.rows) {
@@ -348,7 +347,7 @@ Value measured_products(const std::vector<std::filesystem::path>& tables, const 
       }
     }
     if (products.items.size() == before) {
-      throw InputError(path.string() + ": expected products (m, n, k) in bf16");
+      throw InputError(table.file + ": expected products (m, n, k) in bf16");
     }
   }
   return products;

@@ -78,9 +78,9 @@ std::vector<MeasuredRun> read_named_runs(const CsvTable& table,
   return runs;
 }
 
-std::vector<MeasuredRun> load_measured_runs(const std::filesystem::path& path,
-                                            const std::string& stack) {
-  const CsvTable table = CsvTable::load(path);
+std::vector<MeasuredRun> measured_runs(const CsvTable& table,
+                                       const std::filesystem::path& path,
+                                       const std::string& stack) {
   if (table.has("case_id")) {
     return corpus_runs(table, path.parent_path(), stack);
   }
@@ -92,6 +92,11 @@ std::vector<MeasuredRun> load_measured_runs(const std::filesystem::path& path,
     }
   }
   return read_named_runs(table, path.parent_path());
+}
+
+std::vector<MeasuredRun> load_measured_runs(const std::filesystem::path& path,
+                                            const std::string& stack) {
+  return measured_runs(CsvTable::load(path), path, stack);
 }
 
 }  // namespace titer

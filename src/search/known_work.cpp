@@ -64,17 +64,22 @@ KnownWork::Layer KnownWork::layer_of(const Plan& plan, std::size_t place) {
   return {plan.micro_batch, plan.sequence_parallel, plan.tensor_overlap, place};
 }
 
+const KnownWork::KnownLayout* KnownWork::known_layout(const Scenario& scenario) const {
+  const auto known = layouts_.find(layout_of(scenario));
+  return known == layouts_.end() ? nullptr : &known->second;
+}
+
 bool KnownWork::find(const Scenario& scenario,
                      const LayerPlaces& place,
                      bool recomputed,
                      ModelWork& work) const {
   const double pace = kernel_pace(scenario).all;
   const std::lock_guard lock(mutex_);
-  const auto layout = layouts_.find(layout_of(scenario));
-  if (layout == layouts_.end()) {
+  const KnownLayout* layout = known_layout(scenario);
+  if (layout == nullptr) {
     return false;
   }
-  const auto& [places, layers] = layout->second;
+  const auto& [places, layers] = *layout;
   const auto number = static_cast<std::size_t>(std::ranges::find(places, place) - places.begin());
   const auto known = layers.find(layer_of(scenario.plan, number));
   if (known == layers.end()) {
@@ -98,11 +103,11 @@ bool KnownWork::find_kernels(const Scenario& scenario,
                              ModelWork& work) const {
   const double pace = kernel_pace(scenario).all;
   const std::lock_guard lock(mutex_);
-  const auto layout = layouts_.find(layout_of(scenario));
-  if (layout == layouts_.end()) {
+  const KnownLayout* layout = known_layout(scenario);
+  if (layout == nullptr) {
     return false;
   }
-  const auto& [places, layers] = layout->second;
+  const auto& [places, layers] = *layout;
   const Layer first = layer_of(scenario.plan, 0);
   for (auto known = layers.lower_bound(first); known != layers.end(); ++known) {
     const auto& [micro_batch, sequence_parallel, overlap, number] = known->first;

@@ -2,11 +2,13 @@
 // Tables of measurements, whatever they are of.
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "titer/input/csv.hpp"
 #include "titer/measured/comparison.hpp"
+#include "titer/measured/measured_kernel.hpp"
 
 namespace titer {
 
@@ -29,7 +31,7 @@ enum class DatasetKind {
 /// Every row of the table beside what is predicted of it; none of an index. `products`: of tables
 /// of kernels, tables of such that were measured before. Throws InputError for a file that cannot
 /// be read or is no such table, and with the place of each cell that is wrong.
-[[nodiscard]] std::vector<Comparison> compare_dataset(
-    const std::filesystem::path& path, const std::vector<std::filesystem::path>& products = {});
+[[nodiscard]] std::vector<Comparison> compare_dataset(const std::filesystem::path& path,
+                                                      std::span<const KernelTable> products = {});
 
 }  // namespace titer

@@ -2,10 +2,12 @@
 // Measured kernels beside their predictions.
 
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "titer/input/csv.hpp"
 #include "titer/measured/comparison.hpp"
+#include "titer/measured/measured_kernel.hpp"
 
 namespace titer {
 
@@ -14,9 +16,8 @@ namespace titer {
 /// none. `products`: tables of those of the chip that were measured before. Every row of a table
 /// that names no shipped chip is skipped with the reason. Throws InputError where it cannot be
 /// understood.
-[[nodiscard]] std::vector<Comparison> compare_kernels(
-    const CsvTable& csv,
-    const std::filesystem::path& path,
-    const std::vector<std::filesystem::path>& products = {});
+[[nodiscard]] std::vector<Comparison> compare_kernels(const CsvTable& csv,
+                                                      const std::filesystem::path& path,
+                                                      std::span<const KernelTable> products = {});
 
 }  // namespace titer

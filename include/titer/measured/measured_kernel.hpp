@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct KernelTable {
     std::string reason;
   };
 
+  std::string file{};  // that it was read from
   KernelTableKind kind = KernelTableKind::gemm;
   std::optional<std::string> chip{};  // the shipped chip of its name
   std::vector<MeasuredKernel> rows{};
@@ -54,8 +56,7 @@ struct KernelTable {
 
 /// Of tables of products what the key "measured_products" of chips takes: their rows in 16 bits.
 /// Throws InputError with a table that has none, is of no products or of another chip.
-[[nodiscard]] Value measured_products(const std::vector<std::filesystem::path>& tables,
-                                      const std::string& chip);
+[[nodiscard]] Value measured_products(std::span<const KernelTable> tables, const std::string& chip);
 
 /// The row's time by the chip's figures, in a burst. REQUIRES chip.rate() of both types.
 [[nodiscard]] Seconds predicted(const Chip& chip, const MeasuredKernel& row);

@@ -35,6 +35,9 @@ inline constexpr std::array<std::string_view, 2> kNamedRunColumns = {"run", "ite
 /// `iter_time_s`, and perhaps `family`; or one of the corpus (measured/run_row.hpp), of which the
 /// rows count that ran the stack of that name (any, if it is empty), leave nothing open and are not
 /// of grade C. Throws InputError with the place of what is wrong.
+[[nodiscard]] std::vector<MeasuredRun> measured_runs(const CsvTable& table,
+                                                     const std::filesystem::path& path,
+                                                     const std::string& stack);
 [[nodiscard]] std::vector<MeasuredRun> load_measured_runs(const std::filesystem::path& path,
                                                           const std::string& stack);
 

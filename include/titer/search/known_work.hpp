@@ -47,6 +47,8 @@ class KnownWork {
     std::vector<LayerPlaces> places{};  // few
     std::map<Layer, Known> layers{};
   };
+  /// Null where nobody added anything of it. REQUIRES that the caller holds the mutex.
+  [[nodiscard]] const KnownLayout* known_layout(const Scenario& scenario) const;
   [[nodiscard]] static Layout layout_of(const Scenario& scenario);
   [[nodiscard]] static Layer layer_of(const Plan& plan, std::size_t place);
 
