@@ -94,13 +94,16 @@ TABLES
 # Software stacks: the rows of the measured runs that each of them ran, where some are sure enough.
 # How fast the host launches kernels is told by mixtures of experts in Megatron-Bridge, and by adapters in NeMo,
 # whose kernels were fitted to runs without them before; of DeepSpeed by runs of one node alone, which its file says.
+# How far equal devices differ is NeMo's in InternEvo, llm-foundry, Megatron Core and Megatron-LM, whose runs are few or alike.
 stacks() {
   local name figures tables
-  for name in deepspeed internevo llm-foundry megatron-bridge megatron-core megatron-lm nemo; do
+  for name in deepspeed nemo internevo llm-foundry megatron-bridge megatron-core megatron-lm; do
     figures=()
     tables=("$measured/training.csv" "$measured/training_vtrain_single.csv")
     case $name in
-      deepspeed) figures=(--fit memory_traffic) ;;
+      deepspeed | megatron-lm) figures=(--fit memory_traffic) ;;
+      internevo) figures=(--fit memory_traffic=1:4) ;;
+      llm-foundry | megatron-core) figures=(--fit memory_traffic --fit attention_slowdown) ;;
       megatron-bridge)
         figures=(--fit dispatch --fit loop_dispatch --fit memory_traffic --fit attention_slowdown --fit straggling) ;;
       nemo) figures=(--fit dispatch --fit memory_traffic) ;;
@@ -114,7 +117,8 @@ stacks() {
 fitted_on() {
   case $1 in
     megatron-bridge) printf '%s' "${TITER_DATE:-2026-11-25}" ;;
-    deepspeed | megatron-core | nemo) printf '%s' "${TITER_DATE:-2026-11-28}" ;;
+    nemo) printf '%s' "${TITER_DATE:-2026-11-28}" ;;
+    deepspeed | internevo | llm-foundry | megatron-core | megatron-lm) printf '%s' "${TITER_DATE:-2026-11-29}" ;;
     *) printf '%s' "$date" ;;
   esac
 }

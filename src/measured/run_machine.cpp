@@ -233,7 +233,7 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row, const std::string& na
   } else if (node->devices() != devices && chips_of(row) > devices) {
     throw InputError(unknown);
   }
-  if (chips_of(row) > domain) {
+  if (chips_of(row) > domain && !node->cluster.device_nics) {
     put_network(row, domain, machine);
   }
   return {machine};

@@ -169,7 +169,7 @@ TEST(ShippedClusters, LaterProtocolsTradeLatencyForBandwidth) {
     }
     EXPECT_GE(shortest(protocols.front()), 0.5 * 1_us);
     EXPECT_LE(shortest(protocols.back()), 700_us) << "EFA of AWS p4d takes as long";
-    EXPECT_GE(protocols.back().efficiency, 0.3);
+    EXPECT_GE(protocols.back().efficiency, 0.2) << "Omni-Path of Jean Zay has no more";
   };
   for_each_cluster([&](const Cluster& cluster) {
     check(cluster.node_protocols);

@@ -69,7 +69,7 @@ inline constexpr double kMemoryError = 0.07;
 /// machine: the standard deviation of ln(measured / predicted). Two of them are then in the
 /// predicted order as often as measured pairs of runs are (kGainOdds;
 /// tests/search/plan_chances_test.cpp demands it).
-inline constexpr double kPlanError = 0.15 / std::numbers::sqrt2;
+inline constexpr double kPlanError = 0.139 / std::numbers::sqrt2;
 
 /// What a plan must keep besides the rules of validate().
 struct SearchLimits {

@@ -81,7 +81,7 @@ struct GainOdds {
   double odds = 0;
 };
 inline constexpr std::array<GainOdds, 4> kGainOdds = {
-    {{0.0, 0.6}, {0.05, 0.73}, {0.1, 0.82}, {0.2, 0.97}}};
+    {{0.0, 0.63}, {0.05, 0.73}, {0.1, 0.82}, {0.2, 0.97}}};
 [[nodiscard]] double gain_odds(double gain);
 
 /// "sure" where nine of ten measured pairs came in the predicted order, "likely" two of three,

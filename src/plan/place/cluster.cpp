@@ -156,6 +156,8 @@ constexpr std::array kNodeFields = {
     fields::quantity<&C::nic_bandwidth, W>("nic_bandwidth", "of one, one direction")
         .read_by(read_nic_bandwidth)
         .or_else("likewise"),
+    fields::flag<&C::device_nics, W>(
+        "device_nics", "they are the devices' own ports, so that tables of runs name others"),
     fields::integer<&C::devices_per_host, W>(
         "devices_per_host",
         {1, 1e6},

@@ -63,6 +63,7 @@ struct Cluster {
   std::optional<NcclSystem> nccl;                  // the machine as NCCL sees it
   NamedAlgorithms collectives{};                   // by node and network
   int nics = 0;                                    // per node
+  bool device_nics = false;                        // they are ports of the devices
   BytesPerSecond nic_bandwidth;                    // of one, one direction
   std::optional<Link> host_path;  // per device, where the fabric joins two devices by no wire
   double host_slowdown = 1;       // of launches, over a host with Xeon processors
