@@ -19,10 +19,11 @@ import tempfile
 # A room sees those named; it stands below them.
 _PLANS = "units input hardware topology engine collectives model plan"
 _STEPS = f"{_PLANS} scenario cost estimate simulate export explain"
-_ANSWERS = f"{_STEPS} import launch measured calibrate trace sweep campaign search whatif seeds"
+_ANSWERS = f"{_STEPS} script import launch measured calibrate trace sweep campaign search whatif seeds"
 ROOMS = {
     "units": "",
     "input": "units",
+    "script": "units input",
     "hardware": "units input",
     "topology": "units input",
     "engine": "units",
@@ -31,15 +32,15 @@ ROOMS = {
     "model": "units input hardware engine collectives",
     "plan": "units input hardware topology engine collectives model",
     "scenario": _PLANS,
-    "import": "units input hardware engine collectives model",
+    "import": "units input script hardware engine collectives model",
     "cost": f"{_PLANS} scenario",
     "estimate": f"{_PLANS} scenario cost",
     "simulate": f"{_PLANS} scenario cost estimate",
     "export": f"{_PLANS} scenario cost estimate simulate",
     "explain": f"{_PLANS} scenario cost estimate",
-    "launch": f"{_PLANS} scenario cost estimate import",
-    "measured": f"{_STEPS} import",
-    "calibrate": f"{_STEPS} import measured",
+    "launch": f"{_PLANS} scenario cost estimate script import",
+    "measured": f"{_STEPS} script import",
+    "calibrate": f"{_STEPS} script import measured",
     "trace": _STEPS,
     "sweep": _STEPS,
     "campaign": _STEPS,
@@ -63,7 +64,7 @@ THIRD_PARTY = {
     "boost": "topology hardware",
     "pugixml.hpp": "topology",
     "yaml-cpp": "input",
-    "toml++": "import",
+    "toml++": "script",
     "zlib.h": "trace",
     "sqlite3.h": "trace",
     "google": "report",        # protobuf

@@ -24,7 +24,7 @@ build  libfmt-dev          text and shortest doubles; g++ 12 has no <format>
 build  libboost-dev        topology: graph algorithms; hardware: nearest points (headers only)
 build  libpugixml-dev      topology: NCCL's topology files (XML)
 build  libyaml-cpp-dev     import: YAML of NeMo, Megatron, GPT-NeoX
-build  libtomlplusplus-dev import: TOML of torchtitan
+build  libtomlplusplus-dev script: TOML of torchtitan
 build  libcpp-httplib-dev  app: titer serve; the build does without it
 build  librsvg2-dev       app: pictures as PNG; the build does without it
 build  zlib1g-dev          trace: compressed traces

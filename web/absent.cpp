@@ -1,8 +1,8 @@
 // What the page does without: libraries that Debian has compiled for machines alone. Their files of
 // the library are left out of this build; who comes here is told so.
-#include "titer/import/foreign_text.hpp"
 #include "titer/input/expression.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/input/yaml.hpp"
 #include "titer/topology/import/imports.hpp"
 #include "titer/trace/trace.hpp"
 #include "trace/trace_file.hpp"

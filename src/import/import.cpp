@@ -6,12 +6,12 @@
 #include "import/formats/formats.hpp"
 #include "import/formats/overrides.hpp"
 #include "import/hf/hf_parts.hpp"
-#include "import/launch/sourced_files.hpp"
 #include "import_harmless.hpp"
 #include "import_parts.hpp"
-#include "titer/import/foreign_text.hpp"
 #include "titer/model/huggingface/huggingface.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
+#include "titer/script/foreign_text.hpp"
+#include "titer/script/sourced_files.hpp"
 
 namespace titer {
 namespace {

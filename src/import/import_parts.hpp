@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/import/foreign_text.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/import/settings.hpp"
 #include "titer/model/limits.hpp"
+#include "titer/script/foreign_text.hpp"
 
 namespace titer {
 

@@ -13,8 +13,6 @@ using testing::any_has;
 using testing::member;
 using testing::refusal_of;
 
-using Defines = std::map<std::string, std::string, std::less<>>;
-
 ImportedRun of(const std::string& text, const Defines& defines = {}, std::int64_t devices = 1) {
   ImportOptions options;
   options.defines = defines;

@@ -10,10 +10,10 @@
 
 #include "import/imports.hpp"
 #include "paths.hpp"
-#include "titer/import/foreign_text.hpp"
 #include "titer/import/import_figures.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
+#include "titer/script/foreign_text.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -11,15 +11,15 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/import/foreign_text.hpp"
 #include "titer/input/document.hpp"
 #include "titer/model/transformer/transformer.hpp"
+#include "titer/script/foreign_text.hpp"
 
 namespace titer {
 
 /// What a file leaves to its surroundings.
 struct ImportOptions {
-  std::map<std::string, std::string, std::less<>> defines;  // what ${NAME} stands for
+  Defines defines;                            // what ${NAME} stands for
   std::optional<std::int64_t> devices;        // all together, to tell the data-parallel degree
   std::optional<std::int64_t> vocabulary;     // rows, where a tokenizer is named that is not known
   std::optional<Transformer> base;            // a model that the files change, or do not describe

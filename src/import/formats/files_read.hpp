@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats.hpp"
-#include "import/launch/sourced_files.hpp"
+#include "titer/script/sourced_files.hpp"
 
 namespace titer {
 

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
+#include "import/hf/hf_program.hpp"
 #include "import/import_parts.hpp"
-#include "import/python/hf_program.hpp"
 #include "import/recipes/python_text.hpp"
 #include "import/recipes/recipe_parts.hpp"
 #include "overrides.hpp"
@@ -17,7 +16,6 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kLargestConfiguration = std::size_t{16} << 20U;
 constexpr std::size_t kLongestKeys = 60;  // that are shown of a file of no known format
 
 Syntax syntax_of(std::string_view text, const std::string& file) {
@@ -318,24 +316,6 @@ void add_settings(Foreign& command, std::string_view text, const std::string& fi
       flags.key_origins.back() = part.root.key_origins[i];
     }
   }
-}
-
-std::string read_small_text(const std::filesystem::path& path) {
-  std::error_code ignored;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, ignored)) {
-    throw InputError(path.string() + ": cannot be read; expected a file");
-  }
-  std::string text(kLargestConfiguration + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kLargestConfiguration) {
-    throw InputError(path.string() + ": larger than 16 MiB; expected a configuration");
-  }
-  if (const std::size_t nul = text.find('\0'); nul != std::string::npos) {
-    throw InputError(path.string() + ": has a NUL byte; expected text");
-  }
-  return text;
 }
 
 }  // namespace titer

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "titer/import/foreign_text.hpp"
 #include "titer/import/imported.hpp"
+#include "titer/script/foreign_text.hpp"
 
 namespace titer {
 

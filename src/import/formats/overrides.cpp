@@ -168,33 +168,6 @@ void put_all(Foreign& into, const Foreign& script, const std::string& file) {
 
 }  // namespace
 
-void put_at(Value& root, std::string_view path, Value value, Origin at) {
-  Value* object = &root;
-  while (true) {
-    const std::size_t dot = path.find('.');
-    const std::string key(path.substr(0, dot));
-    const bool is_last = dot == std::string_view::npos;
-    Value* const there = object->find(key);
-    if (is_last) {
-      if (there == nullptr) {
-        object->add(key, std::move(value));
-        object->key_origins.back() = at;
-      } else if (there->kind != Value::Kind::object || value.kind != Value::Kind::text) {
-        *there = std::move(value);
-      }
-      return;
-    }
-    if (there == nullptr) {
-      object->add(key, Value::make_object());
-      object->key_origins.back() = at;
-    } else if (there->kind != Value::Kind::object) {
-      *there = Value::make_object();
-    }
-    object = object->find(key);
-    path.remove_prefix(dot + 1);
-  }
-}
-
 std::vector<std::string> configurations_of(const Foreign& script) {
   constexpr std::array<std::string_view, 4> endings = {".yaml", ".yml", ".json", ".toml"};
   std::vector<std::string> files;

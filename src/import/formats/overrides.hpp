@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "formats.hpp"
+#include "titer/script/put_at.hpp"
 
 namespace titer {
-
-/// Puts a value at a path, over what is there.
-void put_at(Value& root, std::string_view path, Value value, Origin at);
 
 /// What "--module NAME --config NAME" calls, as torchtitan.train takes them; nullptr where a
 /// command has not both.

@@ -5,9 +5,9 @@
 
 #include "import/hf/hf_parts.hpp"
 #include "import/import_harmless.hpp"
-#include "import/python/python_syntax.hpp"
-#include "import/python/python_values.hpp"
 #include "recipe_parts.hpp"
+#include "titer/script/python/python_syntax.hpp"
+#include "titer/script/python/python_values.hpp"
 
 namespace titer {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "import/hf/hf_parts.hpp"
 #include "import/import_harmless.hpp"
-#include "import/python/python_values.hpp"
 #include "olmo_core_parts.hpp"
 #include "recipe_parts.hpp"
+#include "titer/script/python/python_values.hpp"
 
 namespace titer {
 namespace {

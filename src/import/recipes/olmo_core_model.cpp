@@ -4,9 +4,9 @@
 #include <array>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/python/python_values.hpp"
 #include "olmo_core_parts.hpp"
 #include "titer/input/words.hpp"
+#include "titer/script/python/python_values.hpp"
 
 namespace titer {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <array>
 
-#include "import/python/python_syntax.hpp"
-#include "import/python/python_values.hpp"
 #include "python_text.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/script/python/python_syntax.hpp"
+#include "titer/script/python/python_values.hpp"
 
 namespace titer {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "import/formats/overrides.hpp"
 #include "import/import_parts.hpp"
-#include "import/python/python_branches.hpp"
-#include "import/python/python_functions.hpp"
-#include "import/python/python_syntax.hpp"
-#include "import/python/python_values.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
+#include "titer/script/python/python_branches.hpp"
+#include "titer/script/python/python_functions.hpp"
+#include "titer/script/python/python_syntax.hpp"
+#include "titer/script/python/python_values.hpp"
 
 namespace titer {
 namespace {

@@ -5,10 +5,10 @@
 #include <array>
 
 #include "import/formats/overrides.hpp"
-#include "import/python/python_functions.hpp"
-#include "import/python/python_syntax.hpp"
 #include "python_text.hpp"
 #include "titer/input/words.hpp"
+#include "titer/script/python/python_functions.hpp"
+#include "titer/script/python/python_syntax.hpp"
 
 namespace titer {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "import/imports.hpp"
-#include "titer/import/foreign_text.hpp"
+#include "titer/input/yaml.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
