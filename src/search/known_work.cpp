@@ -98,9 +98,7 @@ bool KnownWork::find(const Scenario& scenario,
   return true;
 }
 
-bool KnownWork::find_kernels(const Scenario& scenario,
-                             const LayerPlaces& place,
-                             ModelWork& work) const {
+bool KnownWork::find_kernels(const Scenario& scenario, bool own_experts, ModelWork& work) const {
   const double pace = kernel_pace(scenario).all;
   const std::lock_guard lock(mutex_);
   const KnownLayout* layout = known_layout(scenario);
@@ -115,7 +113,7 @@ bool KnownWork::find_kernels(const Scenario& scenario,
         std::tie(std::get<0>(first), std::get<1>(first), std::get<2>(first))) {
       return false;
     }
-    if (places[number].own_experts == place.own_experts) {
+    if (places[number].own_experts == own_experts) {
       work = known->second.work;
       // Transfers beside them may have slowed these there, and not here.
       leave_kernels(share_at_pace(pace / known->second.pace) * kBelowProduct /

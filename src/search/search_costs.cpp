@@ -63,10 +63,18 @@ const std::string& SearchWorker::refusal_of_place() {
   return *refusal;
 }
 
-/// Whether the plan's layers and place are sound; where its groups lie is then known.
-bool SearchWorker::put_plain() {
+void SearchWorker::take_plain() {
   plain_.plan = scenario_.plan;
   make_plain(plain_.plan);
+}
+
+/// Whether the plan's layers and place are sound; where its groups lie is then known.
+bool SearchWorker::put_plain() {
+  take_plain();
+  return is_plain_sound();
+}
+
+bool SearchWorker::is_plain_sound() {
   if (const std::string& refusal = refusal_of_place(); !refusal.empty()) {
     refusal_ = refusal;
     return false;

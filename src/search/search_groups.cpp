@@ -45,6 +45,7 @@ std::optional<Seconds> SearchWorker::bound_times(const AlikeLayers& group, Group
   const LayerChoice& layer = tree_->layers()[group.front()];
   const std::vector<PlanPlace>& places = tree_->layout(layer).places;
   bound.places.resize(places.size());
+  of_kernels_ = {};
   std::optional<Seconds> least;
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (!tree_->has_batch(layer, places[i]) || tree_->pipelines(layer, places[i]).empty()) {
@@ -59,25 +60,39 @@ std::optional<Seconds> SearchWorker::bound_times(const AlikeLayers& group, Group
   return least;
 }
 
+/// Of what its kernels alone take, where they are known from another place: longer than anybody
+/// asks for.
+std::optional<Seconds> SearchWorker::kernels_beyond_limit(bool own_experts) {
+  const Seconds longest = search_->limits.longest(plain_);
+  if (longest >= kForever || !known_->find_kernels(plain_, own_experts, work_)) {
+    return std::nullopt;
+  }
+  const Seconds bound = place_bound(plain_, work_);
+  return bound > longest ? std::optional(bound) : std::nullopt;
+}
+
 /// What its work takes at least, if that is longer than anybody asks for; its work is known behind
 /// it, whole where it is not.
 std::optional<Seconds> SearchWorker::bound_beyond_limit() {
-  const Seconds longest = search_->limits.longest(plain_);
-  const auto beyond = [&]() -> std::optional<Seconds> {
-    const Seconds bound = place_bound(plain_, work_);
-    return bound > longest ? std::optional(bound) : std::nullopt;
-  };
-  if (known_->find(plain_, place_, false, work_)) {
-    return beyond();
-  }
-  // Where its kernels alone take too long, nobody needs to know what its transfers take.
-  if (longest < kForever && known_->find_kernels(plain_, place_, work_)) {
-    if (const auto bound = beyond()) {
+  if (!known_->find(plain_, place_, false, work_)) {
+    // Where its kernels alone take too long, nobody needs to know what its transfers take.
+    if (const auto bound = kernels_beyond_limit(place_.own_experts)) {
       return bound;
     }
+    find_work(false);
   }
-  find_work(false);
-  return beyond();
+  const Seconds bound = place_bound(plain_, work_);
+  return bound > search_->limits.longest(plain_) ? std::optional(bound) : std::nullopt;
+}
+
+/// Of kernels alone, whether the place is sound or not.
+std::optional<Seconds> SearchWorker::unsound_beyond_limit() {
+  const bool own_experts = plain_.plan.expert_replicas() == 1;
+  std::optional<Seconds>& known = of_kernels_[own_experts ? 1 : 0];
+  if (!known) {  // all places of a layout have as many replicas and stages together
+    known = kernels_beyond_limit(own_experts);
+  }
+  return known;
 }
 
 /// By what its layers do besides recomputing; none where no layer is sound.
@@ -89,7 +104,13 @@ std::optional<Seconds> SearchWorker::least_in_place(const AlikeLayers& group) {
     placed_count_ = 0;
     tree_->put(layer, scenario_.plan);
     PlanTree::put(place, scenario_.plan);
-    if (!put_plain()) {
+    take_plain();
+    if (!options_->tells_reasons) {
+      if (const auto bound = unsound_beyond_limit()) {
+        return bound;
+      }
+    }
+    if (!is_plain_sound()) {
       if (!refusal_of_place().empty()) {
         return std::nullopt;  // whatever they recompute
       }
@@ -98,15 +119,20 @@ std::optional<Seconds> SearchWorker::least_in_place(const AlikeLayers& group) {
     if (const auto bound = bound_beyond_limit()) {
       return bound;
     }
-    std::optional<Seconds> least;
-    for (std::size_t i = 0; i < tree_->pipelines(layer, place).size(); ++i) {
-      put_pipeline(i);
-      const Seconds bound = bound_of_pipeline();
-      least = least ? std::min(*least, bound) : bound;
-    }
-    return least;
+    return least_of_pipelines(tree_->pipelines(layer, place).size());
   }
   return std::nullopt;
+}
+
+/// Of a place's; by work_.
+std::optional<Seconds> SearchWorker::least_of_pipelines(std::size_t count) {
+  std::optional<Seconds> least;
+  for (std::size_t i = 0; i < count; ++i) {
+    put_pipeline(i);
+    const Seconds bound = bound_of_pipeline();
+    least = least ? std::min(*least, bound) : bound;
+  }
+  return least;
 }
 
 /// Of its layers in all places.

@@ -1,6 +1,7 @@
 #pragma once
 // One thread's way through a tree of plans.
 
+#include <array>
 #include <map>
 #include <string>
 #include <tuple>
@@ -55,11 +56,16 @@ class SearchWorker {
   [[nodiscard]] GroupBound sound_bound(const AlikeLayers& group);
   [[nodiscard]] std::optional<Seconds> bound_times(const AlikeLayers& group, GroupBound& bound);
   [[nodiscard]] std::optional<Seconds> least_in_place(const AlikeLayers& group);
+  [[nodiscard]] std::optional<Seconds> least_of_pipelines(std::size_t count);
+  [[nodiscard]] std::optional<Seconds> kernels_beyond_limit(bool own_experts);
   [[nodiscard]] std::optional<Seconds> bound_beyond_limit();
+  [[nodiscard]] std::optional<Seconds> unsound_beyond_limit();
   [[nodiscard]] Bytes least_memory_of(const AlikeLayers& group);
   void search_layer(const GroupBound& bound, BestPlans& best, SearchCounts& counts);
   void leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts);
   [[nodiscard]] const std::string& refusal_of_place();
+  void take_plain();
+  [[nodiscard]] bool is_plain_sound();
   [[nodiscard]] bool put_plain();
   void take_work(bool recomputed);
   void find_work(bool recomputed);
@@ -121,8 +127,10 @@ class SearchWorker {
   StepCosts* costs_ = nullptr;  // of plain_, and of a pipeline of scenario_'s stages
   StepCosts untimed_;           // blocks and stages alone
   std::map<std::tuple<std::int64_t, std::int64_t, Placement>, StageBlocks> contents_;
-  ModelBlocks blocks_;                                      // that these share out
-  ModelWork work_;                                          // of plain_
+  ModelBlocks blocks_;  // that these share out
+  ModelWork work_;      // of plain_
+  /// Of a group that is bounded, without experts of their own and with: kernels that take too long.
+  std::array<std::optional<Seconds>, 2> of_kernels_{};
   std::vector<std::pair<Seconds, std::size_t>> pipelines_;  // of a place, with what bounds them
   std::size_t of_pipeline_ = 1;                             // plans of each
   CostFinder leaf_;                                         // of scenario_

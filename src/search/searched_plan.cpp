@@ -145,10 +145,12 @@ PlanFinder searched_plans(unsigned threads) {
     if (!known->work || known->pair != question.pair) {
       *known = {.pair = question.pair, .work = std::make_unique<KnownWork>()};
     }
-    return searched_plan(
-        question,
-        devices,
-        {.threads = threads, .counts_beyond = false, .known_work = known->work.get()});
+    return searched_plan(question,
+                         devices,
+                         {.threads = threads,
+                          .counts_beyond = false,
+                          .tells_reasons = question.least_tokens_per_s == 0,
+                          .known_work = known->work.get()});
   };
 }
 

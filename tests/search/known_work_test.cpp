@@ -82,10 +82,10 @@ TEST(KnownWork, KnowsTheKernelsOfALayerInOtherPlaces) {
   for (const auto& [from, to] : {std::pair(near, far), std::pair(far, near)}) {
     KnownWork known;
     ModelWork found;
-    EXPECT_FALSE(known.find_kernels(to, layer_places(to), found));
+    EXPECT_FALSE(known.find_kernels(to, layer_places(to).own_experts, found));
     known.add(from, layer_places(from), work_of(from));
     EXPECT_FALSE(known.find(to, layer_places(to), false, found));
-    ASSERT_TRUE(known.find_kernels(to, layer_places(to), found));
+    ASSERT_TRUE(known.find_kernels(to, layer_places(to).own_experts, found));
     const ModelWork own = work_of(to);
     EXPECT_LE(found.kinds[0].launched, own.kinds[0].launched);
     EXPECT_GT(found.kinds[0].launched, 0.6 * own.kinds[0].launched);
@@ -94,7 +94,52 @@ TEST(KnownWork, KnowsTheKernelsOfALayerInOtherPlaces) {
     EXPECT_LE(place_bound(to, found), place_bound(to, own));
     Scenario other = to;
     other.plan.micro_batch *= 2;
-    EXPECT_FALSE(known.find_kernels(other, layer_places(other), found));
+    EXPECT_FALSE(known.find_kernels(other, layer_places(other).own_experts, found));
+  }
+}
+
+/// Where nobody asks why plans were left out, those that take too long are left out sooner: the
+/// best is the same, or there is none.
+TEST(KnownWork, FindsTheSamePlanWithoutReasons) {
+  for (const char* cluster : {"dgx-h100", "tpu-v5p-pod"}) {
+    ScenarioSource source = ScenarioSource::load("mixtral-8x7b-64xh100");
+    source.assign({"cluster", Value(cluster), "test"});
+    source.assign({"training.global_batch", Value(std::int64_t{512}), "test"});
+    Scenario scenario;
+    source.read_unchecked(scenario);
+    scenario.cluster.nodes.reset();
+    const auto best = [&](double least, bool tells_reasons, KnownWork& known) {
+      Search search{.title = {},
+                    .source = ScenarioSource(Document()),
+                    .scenario = scenario,
+                    .space = full_space(scenario, std::array{std::int64_t{64}}),
+                    .devices = {64},
+                    .objectives = {Objective::time},
+                    .top = 1};
+      search.limits.least_tokens_per_s = least;
+      return run_search(search,
+                        {.threads = 2,
+                         .counts_beyond = false,
+                         .tells_reasons = tells_reasons,
+                         .known_work = &known});
+    };
+    KnownWork known;
+    const SearchAnswer any = best(1, true, known);
+    ASSERT_EQ(any.plans.size(), 1u) << cluster;
+    const double rate = any.plans[0].result.tokens_per_s;
+    for (const double share : {0.5, 0.9, 0.999, 1.001, 1.1}) {
+      const SearchAnswer quick = best(share * rate, false, known);
+      const SearchAnswer told = best(share * rate, true, known);
+      EXPECT_EQ(quick.plans.size(), share < 1 ? 1u : 0u) << cluster << share;
+      ASSERT_EQ(quick.plans.size(), told.plans.size()) << cluster << share;
+      EXPECT_GT(quick.counts.over_limit, 0u) << cluster << share;
+      if (share < 1) {
+        EXPECT_EQ(set_options(plan_assignments(quick.plans[0].plan)),
+                  set_options(plan_assignments(any.plans[0].plan)));
+      } else {
+        EXPECT_LE(quick.counts.refused, told.counts.refused);
+      }
+    }
   }
 }
 

@@ -25,7 +25,8 @@ class KnownWork {
             bool recomputed,
             ModelWork& work) const;
   /// The same of its kernels alone, by what they take in another place; false where none is known.
-  bool find_kernels(const Scenario& scenario, const LayerPlaces& place, ModelWork& work) const;
+  /// `own_experts`: of its place.
+  bool find_kernels(const Scenario& scenario, bool own_experts, ModelWork& work) const;
   void add(const Scenario& scenario, const LayerPlaces& place, const ModelWork& work);
 
  private:

@@ -162,6 +162,9 @@ struct SearchOptions {
   bool exhaustive = false;  // evaluate all that is sound: neither bounds nor memory first
   const std::atomic<bool>* stop = nullptr;
   bool counts_beyond = true;  // SearchCounts::beyond, for which all plans are listed twice
+  /// That plans are told apart by why they are left out. Where nobody asks, those that take too
+  /// long need not be sound.
+  bool tells_reasons = true;
   /// Of searches of the same but on other numbers of devices, to which this one adds.
   KnownWork* known_work = nullptr;
   /// Told how many plans of how many are through.

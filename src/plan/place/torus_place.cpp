@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <span>
 #include <string_view>
@@ -83,28 +84,37 @@ struct NamedGroup {
   GroupRanks of{};
 };
 
+constexpr std::string_view kApart = "apart";  // stands for the key that sets them apart
+constexpr std::array<NamedGroup, 14> kGroupsInUse = {
+    {{PlanGroup::tensor, "plan.tensor", "tensor"},
+     {PlanGroup::context_inner, "plan.context_inner", "inner context"},
+     {PlanGroup::context_outer, "plan.context", "outer context"},
+     {PlanGroup::context, "plan.context", "context"},
+     {PlanGroup::expert_tensor, "plan.expert_tensor", "expert-tensor"},
+     {PlanGroup::expert, "plan.expert", "expert"},
+     {PlanGroup::shard, kApart, "shard"},
+     {PlanGroup::shard_copies, kApart, "shard-copies"},
+     {PlanGroup::data, "plan.data", "data"},
+     {PlanGroup::replicas, "plan.data", "data-context"},
+     {PlanGroup::expert_shard, kApart, "expert-shard"},
+     {PlanGroup::expert_shard_copies, kApart, "expert-shard-copies"},
+     {PlanGroup::expert_replicas, "plan.expert", "expert-data"},
+     {PlanGroup::pipeline, "plan.pipeline", "pipeline"}}};
+
+bool is_in_use(const Plan& plan, const NamedGroup& one) {
+  return one.path != kApart || plan.group().has_value();
+}
+
 /// The kinds of groups that exchange something, inner ones before those that lie around them.
 std::vector<NamedGroup> groups_in_use(const Plan& plan) {
-  const std::string_view apart = plan.local_steps ? "plan.local_steps.islands" : "plan.shard";
-  std::vector<NamedGroup> groups = {
-      {PlanGroup::tensor, "plan.tensor", "tensor"},
-      {PlanGroup::context_inner, "plan.context_inner", "inner context"},
-      {PlanGroup::context_outer, "plan.context", "outer context"},
-      {PlanGroup::context, "plan.context", "context"},
-      {PlanGroup::expert_tensor, "plan.expert_tensor", "expert-tensor"},
-      {PlanGroup::expert, "plan.expert", "expert"},
-      {PlanGroup::shard, apart, "shard"},
-      {PlanGroup::shard_copies, apart, "shard-copies"},
-      {PlanGroup::data, "plan.data", "data"},
-      {PlanGroup::replicas, "plan.data", "data-context"},
-      {PlanGroup::expert_shard, apart, "expert-shard"},
-      {PlanGroup::expert_shard_copies, apart, "expert-shard-copies"},
-      {PlanGroup::expert_replicas, "plan.expert", "expert-data"},
-      {PlanGroup::pipeline, "plan.pipeline", "pipeline"}};
-  if (!plan.group()) {
-    std::erase_if(groups, [&](const NamedGroup& one) { return one.path == apart; });
-  }
+  std::vector<NamedGroup> groups;
+  std::ranges::copy_if(kGroupsInUse, std::back_inserter(groups), [&](const NamedGroup& one) {
+    return is_in_use(plan, one);
+  });
   for (NamedGroup& one : groups) {
+    if (one.path == kApart) {
+      one.path = plan.local_steps ? "plan.local_steps.islands" : "plan.shard";
+    }
     one.of = group_ranks(plan, one.group);
   }
   std::stable_sort(groups.begin(), groups.end(), [](const NamedGroup& a, const NamedGroup& b) {
@@ -113,9 +123,23 @@ std::vector<NamedGroup> groups_in_use(const Plan& plan) {
   return groups;
 }
 
+bool is_misfit(const Torus& torus, const GroupRanks& of) {
+  return of.ranks > 1 && !torus_shape(torus, of);
+}
+
+/// All groups of most plans that are asked about fit, in whatever order.
+bool all_fit(const Plan& plan, const Torus& torus) {
+  return std::ranges::none_of(kGroupsInUse, [&](const NamedGroup& one) {
+    return is_in_use(plan, one) && is_misfit(torus, group_ranks(plan, one.group));
+  });
+}
+
 std::optional<NamedGroup> first_misfit(const Plan& plan, const Torus& torus) {
+  if (all_fit(plan, torus)) {
+    return std::nullopt;
+  }
   for (const NamedGroup& one : groups_in_use(plan)) {
-    if (one.of.ranks > 1 && !torus_shape(torus, one.of)) {
+    if (is_misfit(torus, one.of)) {
       return one;
     }
   }
