@@ -65,15 +65,14 @@ constexpr std::array<std::string_view, 5> kOfRent = {
     "dollars_per_hour", "rent_per_hour", "commitment", "spot_lifetime", "spot_replacement"};
 
 void read_rent(Reader& in, const WrittenPrice& written, double rate, DevicePrice& price) {
-  price.dollars_per_hour =
-      written.dollars_per_hour ? *written.dollars_per_hour : rate * *written.rent_per_hour;
+  price.dollars_per_hour = written.dollars_per_hour ? *written.dollars_per_hour
+                                                    : rate * written.rent_per_hour.value_or(0);
   price.commitment = written.commitment.value_or(Seconds{});
-  if (written.spot_lifetime.has_value() != written.spot_replacement.has_value() ||
-      written.spot_lifetime == Seconds{}) {
+  if (in.has("spot_lifetime") != in.has("spot_replacement") || written.spot_lifetime == Seconds{}) {
     in.fail("",
             "expected both spot_lifetime, above zero, and spot_replacement, such as \"5 d\" and "
             "\"20 min\"");
-  } else if (written.spot_lifetime) {
+  } else if (written.spot_lifetime && written.spot_replacement) {
     price.spot = {.lifetime = *written.spot_lifetime, .replacement = *written.spot_replacement};
   }
   if (in.has("years")) {
@@ -82,8 +81,9 @@ void read_rent(Reader& in, const WrittenPrice& written, double rate, DevicePrice
 }
 
 void read_purchase(Reader& in, const WrittenPrice& written, double rate, DevicePrice& price) {
-  const double years = in.number("years", kYears.least, kYears.most);
-  const double dollars = rate * *written.purchase;
+  const double years = in.has("years") ? written.years.value_or(kYears.least)
+                                       : in.number("years", kYears.least, kYears.most);
+  const double dollars = rate * written.purchase.value_or(0);
   price.dollars_per_hour = dollars / (years * kHoursOfYear);
   price.purchase = {.dollars = dollars, .years = years};
   for (const std::string_view key : kOfRent) {
@@ -98,15 +98,17 @@ DevicePrice read_price(Reader in, const std::string& chip, double rate, Evidence
   DevicePrice price{.chip = chip};
   WrittenPrice written;
   read_fields<WrittenPrice>(kPriceFields, in, written);
-  const int ways = (written.dollars_per_hour ? 1 : 0) + (written.rent_per_hour ? 1 : 0) +
-                   (written.purchase ? 1 : 0);
+  // Of what is there, right or not: what is wrong with a figure is said already.
+  const int ways = (in.has("dollars_per_hour") ? 1 : 0) + (in.has("rent_per_hour") ? 1 : 0) +
+                   (in.has("purchase") ? 1 : 0);
   if (ways != 1) {
     in.fail("",
             "expected either dollars_per_hour, or rent_per_hour or a purchase with its years in "
             "the file's currency");
     return price;
   }
-  written.purchase ? read_purchase(in, written, rate, price) : read_rent(in, written, rate, price);
+  in.has("purchase") ? read_purchase(in, written, rate, price)
+                     : read_rent(in, written, rate, price);
   for (const Field<WrittenPrice>& field : kPriceFields) {
     if (in.has(field.key)) {
       evidence.note(in, field.key, fmt::format("devices.{}.{}", chip, field.key));
@@ -200,7 +202,16 @@ void read_draw(const Field<WrittenEconomy>& own, Reader& in, WrittenEconomy& fil
   Reader power = in.object(own.key);
   PowerDraw& draw = file.draw.emplace();
   read_noted<PowerDraw>(kDrawFields, power, "", file.evidence, draw);
-  if (draw.busy < draw.idle) {
+  // As they are written: what stands in for one that is wrong says nothing of the other.
+  const auto written = [&](std::string_view key) {
+    const Value* value = power.raw(key);
+    value = value != nullptr && value->find("value") != nullptr ? value->find("value") : value;
+    return value != nullptr && value->kind == Value::Kind::number ? std::optional(value->number)
+                                                                  : std::nullopt;
+  };
+  const auto idle = written("idle");
+  const auto busy = written("busy");
+  if (idle && busy && *busy < *idle) {
     power.fail("busy", fmt::format("expected at least idle, {}", draw.idle));
   }
 }

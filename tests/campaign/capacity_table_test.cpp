@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "temporary_folder.hpp"
+
 namespace titer {
 namespace TITER_TEST_FILE {
 
@@ -121,6 +123,18 @@ TEST(CapacityTableFile, RefusesWhatNoRowCanAnswer) {
   } catch (const InputError& error) {
     EXPECT_EQ(error.lines.size(), 2u);
   }
+}
+
+/// What is wrong of all rows is said once, and all of it.
+TEST(CapacityTableFile, SaysAllThatIsWrongWithPrices) {
+  const testing::TemporaryFolder folder;
+  const std::string prices =
+      folder.file("prices.json", R"({"name": "p", "date": "2025", "grid": "france"})");
+  const std::vector<std::string> problems =
+      problems_of(", \"deadlines\": \"60d,90d\", \"prices\": \"" + prices + "\"");
+  EXPECT_EQ(problems,
+            (std::vector<std::string>{prices + ":1:1: devices: missing; expected an object",
+                                      prices + ":1:1: power: missing; expected an object"}));
 }
 
 TEST(CapacityTable, LeavesACombinationThatCannotBeAskedInItsRow) {

@@ -183,5 +183,25 @@ TEST(Economy, NamesWhatIsWrongInAFile) {
                   "by a path with a slash or ending in .json)"});
 }
 
+/// What follows from a wrong figure is not said as well.
+TEST(Economy, NamesAWrongFigureOnce) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(problems_with("{\"value\": 2, \"source\": \"s\"}", "-2"),
+            Lines{"p.json:2:39: devices.x.dollars_per_hour: -2: expected a number from 1e-06 to "
+                  "1000000000"});
+  const std::string rent = "{\"dollars_per_hour\": {\"value\": 2, \"source\": \"s\"}}";
+  for (const char* price :
+       {R"({"purchase": 45000, "years": 0})",
+        R"({"purchase": "dear", "years": 4})",
+        R"({"rent_per_hour": 0})",
+        R"({"rent_per_hour": 2, "spot_lifetime": "5", "spot_replacement": "20 min"})"}) {
+    EXPECT_EQ(problems_with(rent, price).size(), 1u) << price;
+  }
+  EXPECT_EQ(problems_with("\"busy\": 1", "\"busy\": 9"),
+            Lines{"p.json:3:32: power.busy: 9: expected a number from 0 to 2"});
+  EXPECT_EQ(problems_with("\"busy\": 1", "\"busy\": {\"value\": 0.05, \"source\": \"s\"}").size(),
+            1u);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

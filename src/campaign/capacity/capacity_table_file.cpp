@@ -139,11 +139,17 @@ const Value* of_cluster(const std::vector<Value>& list, std::size_t number) {
 /// Questions of one model on one cluster.
 class PairReader {
  public:
-  PairReader(std::size_t pair, const TableLists& lists, CapacityCase names, CapacityTable& table)
+  /// `problems`: each line once.
+  PairReader(std::size_t pair,
+             const TableLists& lists,
+             CapacityCase names,
+             CapacityTable& table,
+             std::vector<std::string>& problems)
       : pair_(pair),
         lists_(lists),
         names_(std::move(names)),
         table_(table),
+        problems_(problems),
         document_(lists.rest) {}
 
   /// REQUIRES values of the lists; null: the run's, or nobody says.
@@ -247,6 +253,11 @@ class PairReader {
     CapacityCase one = names_;
     one.problem = error.lines.front();
     table_.cases.push_back(std::move(one));
+    for (const std::string& line : error.lines) {
+      if (std::ranges::find(problems_, line) == problems_.end()) {
+        problems_.push_back(line);
+      }
+    }
   }
 
   void add(const Value* deadline) {
@@ -285,6 +296,7 @@ class PairReader {
   const TableLists& lists_;
   CapacityCase names_;
   CapacityTable& table_;
+  std::vector<std::string>& problems_;
   Document document_;
   std::vector<Assignment> changes_;
 };
@@ -310,6 +322,7 @@ CapacityTable read_capacity_table(const Document& document, std::span<const Assi
   const Value* scenario = lists.rest.root.find("scenario");
   table.has_run = scenario != nullptr &&
                   (scenario->kind == Value::Kind::text || scenario->find("plan") != nullptr);
+  std::vector<std::string> problems;
   std::size_t pair = 0;
   for (const Value* model : each_of(lists.models)) {
     std::size_t number = 0;
@@ -317,13 +330,13 @@ CapacityTable read_capacity_table(const Document& document, std::span<const Assi
       const CapacityCase names{.model = text_of(model),
                                .cluster = text_of(cluster),
                                .stack = text_of(of_cluster(lists.stacks, number))};
-      PairReader(pair++, lists, names, table).read(model, cluster, number);
+      PairReader(pair++, lists, names, table, problems).read(model, cluster, number);
       ++number;
     }
   }
   const auto is_sound = [](const CapacityCase& one) { return one.question.has_value(); };
   if (std::ranges::none_of(table.cases, is_sound)) {
-    throw InputError(table.cases.front().problem);
+    throw InputError(problems);
   }
   return table;
 }
