@@ -127,6 +127,28 @@ TEST(ExportCommand, RefusesAFormatDetailOrRankThatIsNone) {
             "--out: missing: expected a folder for the files of --format chakra");
 }
 
+/// A name that tells of another format than what is written would be opened by the wrong program.
+TEST(ExportCommand, RefusesANameOfAnotherFormat) {
+  const TemporaryFolder folder;
+  for (const auto& [format, name, expected] :
+       {std::tuple("goal", "step.svg", ".goal or .txt"),
+        std::tuple("megatron", "pretrain.png", ".sh or .txt"),
+        std::tuple("slurm", "pretrain.json", ".sh or .txt"),
+        std::tuple("nemo", "run.toml", ".yaml or .yml or .txt"),
+        std::tuple("torchtitan", "run.yaml", ".toml or .txt"),
+        std::tuple("deepspeed", "run.html", ".json or .txt")}) {
+    const std::string path = (folder.path() / name).string();
+    EXPECT_EQ(refusal_of(titer({"export", "gpt3-175b-64xa100", "--format", format, "--out", path})),
+              "--out: " + path + ": expected a name that ends in " + expected +
+                  ", as what is written is that");
+  }
+  EXPECT_EQ(names_in(folder.path()), std::set<std::string>{});
+  const std::string script = (folder.path() / "pretrain.sh").string();
+  EXPECT_EQ(titer({"export", "gpt3-175b-64xa100", "--format", "megatron", "--out", script}).code,
+            0);
+  EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"pretrain.sh"});
+}
+
 TEST(ExportCommand, RefusesWhatCannotBeWrittenAndLeavesNothing) {
   const TemporaryFolder folder;
   const std::string missing = (folder.path() / "missing" / "step").string();

@@ -240,6 +240,13 @@ TEST_F(AppSweepResume, ShardsAreMergedByNameToo) {
     merge.push_back(rows + ".shard-" + shard + "-of-2");
   }
   EXPECT_EQ(refusal_of(titer(merge)), "2 files: expected --out FILE beside shards given by name");
+  Arguments as_csv = merge;
+  as_csv.insert(as_csv.end(), {"--out", path("merged.csv")});
+  EXPECT_EQ(
+      refusal_of(titer(as_csv)),
+      "--out: " + path("merged.csv") +
+          ": expected a name that ends in .json or .jsonl or .txt, as what is written is that");
+  EXPECT_FALSE(fs::exists(path("merged.csv")));
   merge.insert(merge.end(), {"--out", path("merged")});
   EXPECT_EQ(titer(merge).code, 0);
   EXPECT_EQ(file_text(path("merged")), data_of(titer({"sweep", kSweep, "--format", "jsonl"})));

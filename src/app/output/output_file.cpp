@@ -19,28 +19,35 @@ struct Ending {
   std::string_view ending;
   std::string_view formats;
 };
-constexpr std::array<Ending, 21> kEndings = {
-    {{".csv", "csv actions"},
-     {".json", "json jsonl trace"},
-     {".jsonl", "jsonl"},
-     {".svg", "svg picture"},
-     {".png", "png picture"},
-     {".pdf", "pdf"},
-     {".html", "html"},
-     {".htm", "html"},
-     {".tex", "tikz"},
-     {".tikz", "tikz"},
-     {".dot", "dot"},
-     {".gv", "dot"},
-     {".txt", "text csv actions json jsonl trace tikz dot"},
-     {".md", "text"},
-     {".eps", ""},
-     {".gif", ""},
-     {".jpeg", ""},
-     {".jpg", ""},
-     {".webp", ""},
-     {".ps", ""},
-     {".xlsx", ""}}};
+constexpr std::array<Ending, 26> kEndings = {{{".csv", "csv actions"},
+                                              {".json", "json jsonl trace deepspeed"},
+                                              {".jsonl", "jsonl"},
+                                              {".svg", "svg picture"},
+                                              {".png", "png picture"},
+                                              {".pdf", "pdf"},
+                                              {".html", "html"},
+                                              {".htm", "html"},
+                                              {".tex", "tikz"},
+                                              {".tikz", "tikz"},
+                                              {".dot", "dot"},
+                                              {".gv", "dot"},
+                                              {".sh", "megatron slurm"},
+                                              {".yaml", "nemo megatron-bridge"},
+                                              {".yml", "nemo megatron-bridge"},
+                                              {".toml", "torchtitan"},
+                                              {".goal", "goal"},
+                                              {".txt",
+                                               "text csv actions json jsonl trace tikz dot goal "
+                                               "megatron slurm nemo megatron-bridge torchtitan "
+                                               "deepspeed"},
+                                              {".md", "text"},
+                                              {".eps", ""},
+                                              {".gif", ""},
+                                              {".jpeg", ""},
+                                              {".jpg", ""},
+                                              {".webp", ""},
+                                              {".ps", ""},
+                                              {".xlsx", ""}}};
 
 const Ending* known_ending(const std::string& path) {
   const auto* const known = std::ranges::find(kEndings, ending_of(path), &Ending::ending);
@@ -77,6 +84,9 @@ void check_ending(std::string_view option, const std::string& path, std::string_
     if (may_hold(one, format)) {
       expected += (expected.empty() ? "" : " or ") + std::string(one.ending);
     }
+  }
+  if (expected.empty()) {  // no name tells of it, or the format is none
+    return;
   }
   throw InputError(
       fmt::format("{}: {}: expected a name that ends in {}, as what is written is that",

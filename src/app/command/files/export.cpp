@@ -65,8 +65,9 @@ class ExportTarget {
 };
 
 int export_command(const QuestionCommand<ExportRequest, ExportFiles>& command) {
-  ExportTarget target(command.own().out);
   ExportRequest request = command.request();
+  check_ending("--out", command.own().out, request.format);
+  ExportTarget target(command.own().out);
   request.write = [&](const std::string& name, std::string_view piece) {
     target.write(name, piece);
   };

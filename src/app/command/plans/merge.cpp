@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <utility>
 
 #include "app/output/output_file.hpp"
 #include "app/question_command.hpp"
@@ -36,7 +37,13 @@ int merge_command(const MergeOptions& options) {
     shards = find_shards(out);
   }
   OutputFile file(out);
-  const RowMerge merge = merge_shards(shards, [&](std::string_view rows) { file.write(rows); });
+  bool is_begun = false;
+  const RowMerge merge = merge_shards(shards, [&](std::string_view rows) {
+    if (!options.out.empty() && !rows.empty() && !std::exchange(is_begun, true)) {
+      check_ending("--out", out, rows.starts_with('{') ? "jsonl" : "csv");
+    }
+    file.write(rows);
+  });
   file.finish();
   print(fmt::format("{}: {} rows, the {} chunks of {} shards each exactly once\n",
                     out,
