@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -10,6 +12,7 @@
 #include "titer/report/evidence/posterior_report.hpp"
 #include "titer/report/evidence/validation_report.hpp"
 #include "titer/report/picture/validation_plot.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -59,6 +62,34 @@ constexpr std::array kValidateOptions = {
 
 constexpr std::array<Choice<GroupBy>, 3> kGroups = {
     {{"family", GroupBy::family}, {"chip", GroupBy::chip}, {"stack", GroupBy::stack}}};
+
+/// That what was measured of products is of use: to other rows it says nothing.
+void check_measured(const ValidateRequest& request) {
+  if (request.measured.empty()) {
+    return;
+  }
+  if (!request.trace.empty() || request.given > 0) {
+    throw InputError(fmt::format("--measured: expected tables of kernels, not {}",
+                                 request.trace.empty() ? "--given" : "--trace"));
+  }
+  const auto is_of_kernels = [](const std::string& dataset) {
+    switch (dataset_kind(CsvTable::load(dataset), dataset)) {
+      case DatasetKind::gemm:
+      case DatasetKind::attention:
+      case DatasetKind::mla:
+      case DatasetKind::expert_layer:
+        return true;
+      default:
+        return false;
+    }
+  };
+  if (std::ranges::none_of(request.datasets, is_of_kernels)) {
+    throw InputError(fmt::format(
+        "--measured: expected a table of kernels, which measured products correct, among {}; to "
+        "predict runs with what was measured there is `titer run SCENARIO --measured FILE`",
+        listed(request.datasets)));
+  }
+}
 
 /// All rows of all tables; what is wrong with each of them is said at once.
 std::vector<Comparison> compare_all(const std::vector<std::string>& datasets,
@@ -185,6 +216,7 @@ std::shared_ptr<const Validated> validated(const ValidateRequest& request) {
 std::span<const Option<ValidateRequest>> validate_options() { return kValidateOptions; }
 
 ValidateOutcome ask(const ValidateRequest& request) {
+  check_measured(request);
   if (!request.trace.empty()) {
     return {ask(TraceRequest{.files = request.trace, .scenario = request.scenario})};
   }

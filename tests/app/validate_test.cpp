@@ -49,6 +49,14 @@ TEST(AppValidate, KeepsTheFamiliesAskedFor) {
                                          "--format",
                                          "csv"}));
   EXPECT_EQ(parse_csv(csv).size(), 1u + 84 + 54);
+  const std::string products = measured("kernels/h100_sxm_gemm.csv");
+  EXPECT_TRUE(
+      contains(refusal_of(titer({"validate", measured("training.csv"), "--measured", products})),
+               "--measured: expected a table of kernels, which measured products correct, among "))
+      << "nothing to be corrected";
+  EXPECT_EQ(refusal_of(titer(
+                {"validate", measured("training.csv"), "--given", "3", "--measured", products})),
+            "--measured: expected tables of kernels, not --given");
   EXPECT_EQ(refusal_of(titer({"validate", measured("training.csv"), "--family", "libia"})),
             "--family libia: no row is of this family; did you mean \"libai\"?");
 }
