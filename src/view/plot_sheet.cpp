@@ -47,6 +47,9 @@ PlotScale::PlotScale(const PlotAxis& axis,
   } else {
     count_evenly(low, high, marks);
   }
+  if (!axis.marks.empty()) {
+    marks_ = axis.marks;
+  }
 }
 
 void PlotScale::count_evenly(double low, double high, double marks) {

@@ -222,6 +222,25 @@ TEST(AppPlots, AreTheChartsOfAnAnswer) {
   }
 }
 
+/// Of few numbers, which are not between each other: as far apart as they are multiplied.
+TEST(AppPlots, HaveTheNumbersOfASweepAtTheirAxis) {
+  const TemporaryFolder folder;
+  const std::string sweep = folder.file("sweep.json", R"({"scenario": "gpt3-175b-64xa100",
+    "axes": {"training.global_batch": [64, 128, 256], "plan.virtual_stages": [1, 3]}})");
+  const std::string path = (folder.path() / "plot.svg").string();
+  ASSERT_EQ(titer({"sweep", sweep, "--plot", path}).code, 0);
+  pugi::xml_document tree;
+  tree.load_string(file_text(path).c_str());
+  std::vector<std::string> words;
+  std::vector<double> x;
+  for (const auto& node : tree.select_nodes("//text[@class='small mid']")) {
+    words.emplace_back(node.node().child_value());
+    x.push_back(node.node().attribute("x").as_double());
+  }
+  ASSERT_EQ(words, (std::vector<std::string>{"64", "128", "256", "training.global_batch"}));
+  EXPECT_NEAR(x[1] - x[0], x[2] - x[1], 0.2);
+}
+
 TEST(AppPlots, AreOfCharactersBelowTextWithoutAFile) {
   const std::string text = data_of(titer({"run", "gpt3-175b-64xa100"}));
   const std::string with_charts = data_of(titer({"run", "gpt3-175b-64xa100", "--plot"}));

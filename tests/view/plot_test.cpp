@@ -90,6 +90,19 @@ TEST(Plot, StandsEqualFactorsEquallyFarApartOnALogarithmicAxis) {
   EXPECT_EQ(tree.select_nodes("//path[starts-with(@class, 'band')]").size(), 1u);
 }
 
+/// Where only some numbers have a meaning these stand at the axis, each at its place.
+TEST(Plot, MarksTheNumbersThatItIsTold) {
+  PlotPlane chosen{.x = {.label = "micro-batch", .marks = {2, 4, 8}}, .y = {.label = "time"}};
+  chosen.series = {{.name = "a", .points = {{.x = 2, .y = 3}, {.x = 4, .y = 2}, {.x = 8, .y = 1}}}};
+  pugi::xml_document tree;
+  tree.load_string(svg_of({.title = "t", .chart = chosen}).c_str());
+  std::vector<std::string> words;
+  for (const auto& node : tree.select_nodes("//text[@class='small mid']")) {
+    words.emplace_back(node.node().child_value());
+  }
+  EXPECT_EQ(words, (std::vector<std::string>{"2", "4", "8", "micro-batch"}));
+}
+
 TEST(Plot, CountsInTheUnitThatSuits) {
   EXPECT_EQ(time_axis("t", 12_s).label, "t, s");
   EXPECT_EQ(time_axis("t", 1_s).label, "t, ms");

@@ -18,6 +18,8 @@ struct PlotAxis {
   double scale = 1;          // of the numbers drawn, in SI units, to those at the axis
   bool logarithmic = false;  // all of its numbers are above 0
   bool from_zero = false;    // whatever the least number is
+  /// Which numbers stand at it, in SI units, where only these have a meaning; otherwise round ones.
+  std::vector<double> marks = {};
 };
 /// In the unit of time that suits the longest: "what, ms".
 [[nodiscard]] PlotAxis time_axis(const std::string& what, Seconds longest);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -16,6 +17,7 @@ constexpr std::size_t kMostSweptRows = 30;     // rows of the table
 constexpr std::size_t kMostSweptReasons = 10;  // why points have no result
 constexpr std::size_t kMostSweptLines = 6;     // of a chart, one for each combination of other axes
 constexpr std::size_t kMostSweptPoints = 3000;
+constexpr std::size_t kMostMarks = 10;  // numbers that all stand at an axis
 
 /// A point that fits, by its row.
 struct SweptRow {
@@ -245,6 +247,15 @@ class SweptTable {
     return series;
   }
 
+  /// 1, 2, 4, 8: each by the same factor larger than the one before.
+  [[nodiscard]] static bool are_multiplied(const std::set<double>& numbers) {
+    const double factor = *std::next(numbers.begin()) / *numbers.begin();
+    return numbers.size() > 2 &&
+           std::adjacent_find(numbers.begin(), numbers.end(), [&](double a, double b) {
+             return std::abs(b - factor * a) > 1e-6 * b;
+           }) == numbers.end();
+  }
+
   [[nodiscard]] std::optional<Plot> chart() const {
     const Axis* const axis = number_axis();
     if (axis == nullptr) {
@@ -256,14 +267,15 @@ class SweptTable {
                     .series = series(*axis)};
     plane.y.logarithmic = best_.back().time > far * best_.front().time;
     plane.y.from_zero = !plane.y.logarithmic;
-    double least = number_at(found_.front().row, *axis).value_or(0);
-    double most = least;
+    std::set<double> numbers;
     for (const SweptRow& swept : found_) {
-      const double number = number_at(swept.row, *axis).value_or(0);
-      least = std::min(least, number);
-      most = std::max(most, number);
+      numbers.insert(number_at(swept.row, *axis).value_or(0));
     }
-    plane.x.logarithmic = least > 0 && most > far * least;
+    const double least = *numbers.begin();
+    plane.x.logarithmic = least > 0 && (*numbers.rbegin() > far * least || are_multiplied(numbers));
+    if (numbers.size() <= kMostMarks) {
+      plane.x.marks = {numbers.begin(), numbers.end()};
+    }
     return Plot{
         .title = "Iteration time over " + axis->path, .note = "", .chart = std::move(plane)};
   }
