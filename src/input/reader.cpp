@@ -1,5 +1,7 @@
 #include "titer/input/reader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -12,10 +14,16 @@ namespace titer {
 namespace {
 
 constexpr std::array<std::string_view, 2> kFreeKeys = {"$schema", "notes"};
+constexpr std::string_view kVersionKey = "format_version";
+constexpr double kReadVersion = 1;  // of files: raised when older programs would misread them
 constexpr std::size_t kLongestShown = 60;  // bytes of a value in a message
 
 bool is_free(std::string_view key) {
   return std::find(kFreeKeys.begin(), kFreeKeys.end(), key) != kFreeKeys.end();
+}
+
+bool is_read(const Value& version) {
+  return version.kind == Value::Kind::number && version.number == kReadVersion;
 }
 
 bool is_object(const Value& value) { return value.kind == Value::Kind::object; }
@@ -210,6 +218,15 @@ void Reader::finish() {
   for (std::size_t i = 0; i < value_->members.size(); ++i) {
     const std::string& key = value_->members[i].first;
     if (is_free(key) || std::find(known.begin(), known.end(), key) != known.end()) {
+      continue;
+    }
+    if (path_.empty() && key == kVersionKey) {
+      if (!is_read(value_->members[i].second)) {
+        fail(key,
+             fmt::format("expected {:g}, which is what this program reads; another version of it "
+                         "reads others (CHANGELOG.md)",
+                         kReadVersion));
+      }
       continue;
     }
     std::string hint = suggestion(key, known);

@@ -266,7 +266,7 @@ Value either(std::vector<Value> alternatives) {
 
 Value object() {
   Value free = Value::make_object();
-  free.add(R"(^(\$schema|notes)$)", true);
+  free.add(R"(^(\$schema|notes|format_version)$)", true);
   Value schema = typed("object");
   schema.add("properties", Value::make_object());
   schema.add("patternProperties", std::move(free));

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "titer/scenario/data_files.hpp"
+#include "titer/scenario/source.hpp"
 
 namespace titer {
 namespace {
@@ -135,6 +136,10 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
   const std::string_view near = closest(name_or_file, candidates);
   std::string message =
       std::string(name_or_file) + ": no shipped " + std::string(kind.name) + " has this name";
+  if (kind.name != kRunData.name && is_shipped(kRunData, name_or_file)) {
+    message += ", a run has; expected what asks of it, as `titer schema " + std::string(kind.name) +
+               "` says";
+  }
   message += near.empty() ? "; `titer list " + plural(kind.name) + "` shows them"
                           : "; did you mean \"" + std::string(near) + "\"?";
   throw InputError(message + " (a file is given by a path with a slash or ending in .json)");

@@ -90,6 +90,13 @@ TEST(AppSweepOut, ReplacesAnOlderFile) {
   EXPECT_EQ(file_text(path), titer({"sweep", kSweep}).out);
 }
 
+TEST(AppSweep, SaysThatARunOfTheNameIsNoSweep) {
+  EXPECT_TRUE(
+      contains(refusal_of(titer({"sweep", "llama3-70b-64xh100"})),
+               "llama3-70b-64xh100: no shipped sweep has this name, a run has; expected what "
+               "asks of it, as `titer schema sweep` says"));
+}
+
 TEST(AppSweepOut, RefusesAFolderThatIsNotThere) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "missing" / "rows.csv").string();
