@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Proves the packages of scripts/make_packages.sh, which must be there: installs them with apt in a pristine Debian, where
-# each brings what it needs, runs the program, and builds and runs examples/ask against the library.
+# each brings what it needs, runs the program, and builds and runs examples/ask against the library. Of titer-static, where it
+# was made, that it runs where there is no library at all.
 #
 #   scripts/prove_packages.sh [--keep] [MIRROR [SUITE]]
 #
@@ -53,6 +54,25 @@ done
 install "$(glob libtiter-dev)" g++ cmake make
 shows 'micro-batch 2' sh -c 'cp -r /usr/share/doc/titer/examples/ask /root/ask && cd /root/ask &&
   cmake -S . -B build && cmake --build build && build/ask'
+
+# In a folder that holds nothing else, and in place of the other package.
+if static=$(compgen -G "$root/build-package-static/titer-static_*.deb"); then
+  dpkg-deb -x "$static" "$work/empty"
+  for arguments in '--version' 'run gpt3-175b-64xa100' 'list models'; do
+    # shellcheck disable=SC2086  # words of a command line
+    env -i "$(command -v chroot)" "$work/empty" /usr/bin/titer $arguments >"$work/out" 2>&1 ||
+      { cat "$work/out"; die "failed where there are no libraries: titer $arguments"; }
+    say "ok: titer-static without libraries: titer $arguments"
+  done
+  cp "$static" "$system/root/"
+  install "$(glob titer-static)"
+  shows '^titer [0-9]' titer --version
+  inside titer run gpt3-175b-64xa100 --plot /root/b.png >"$work/out" 2>&1 && die 'a PNG by a program that loads nothing'
+  grep -q 'draws none' "$work/out" || { cat "$work/out"; die 'no word of what PNG needs'; }
+  inside titer serve >"$work/out" 2>&1 && die 'a server without its library'
+  grep -q 'cpp-httplib' "$work/out" || { cat "$work/out"; die 'no word of what a server needs'; }
+  install "$(glob titer)"
+fi
 
 if compgen -G "$system/root/python3-titer_*.deb" >/dev/null; then
   install "$(glob python3-titer)"

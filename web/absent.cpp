@@ -1,6 +1,5 @@
 // What the page does without: libraries that Debian has compiled for machines alone. Their files of
 // the library are left out of this build; who comes here is told so.
-#include "titer/input/expression.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/yaml.hpp"
 #include "titer/topology/import/imports.hpp"
@@ -16,26 +15,6 @@ namespace {
 }
 
 }  // namespace
-
-// muParser
-double evaluate_expression(const std::string& /*text*/,
-                           std::span<const NamedNumber> /*names*/,
-                           std::string_view where) {
-  refuse(where, "expression");
-}
-std::vector<std::string> names_in(const std::string& /*text*/, std::string_view where) {
-  refuse(where, "expression");
-}
-struct Expression::Parsed {};
-Expression::Expression(std::string /*text*/,
-                       std::vector<std::string> /*names*/,
-                       std::string where) {
-  refuse(where, "expression");
-}
-Expression::Expression(Expression&&) noexcept = default;
-Expression& Expression::operator=(Expression&&) noexcept = default;
-Expression::~Expression() = default;
-double Expression::evaluate(std::span<const double> /*values*/) { refuse("", "expression"); }
 
 // yaml-cpp
 Document parse_yaml(std::string_view /*text*/, std::string source_name) {
