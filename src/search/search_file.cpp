@@ -6,6 +6,7 @@
 
 #include "search_reading.hpp"
 #include "titer/hardware/noted_fields.hpp"
+#include "titer/plan/place/torus_place.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
@@ -85,7 +86,10 @@ void find_devices(const Field<F>& own, Reader& in, F& file) {
   const Value* written = in.raw(own.key);
   const Cluster& cluster = search.scenario.cluster;
   if (written == nullptr) {
-    if (cluster.nodes) {
+    // A run on a pod has the slice that its plan asks for.
+    const bool has_slice = file.run_devices && cluster.torus() != nullptr &&
+                           no_slice_text(cluster, *file.run_devices).empty();
+    if (cluster.nodes && !has_slice) {
       search.devices = {*cluster.nodes * cluster.devices_per_node};
     } else if (file.run_devices) {
       search.devices = {*file.run_devices};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
 #include "searches.hpp"
 
 namespace titer::testing {
@@ -43,6 +44,17 @@ TEST(SearchFile, TakesAllOfARunButItsPlan) {
   EXPECT_EQ(changed.space.tensor, Numbers{8});
   EXPECT_EQ(changed.space.schedule.size(), search.space.schedule.size());
   EXPECT_EQ(changed.scenario.training.global_batch, 128);
+}
+
+// A pod is one node of thousands of chips, of which a run has a slice.
+TEST(SearchFile, TakesAsManyChipsOfAPodAsARunHas) {
+  const std::string text = R"({"scenario": ")" +
+                           (root() / "configs/seeds/runs/gshard-mt.json").string() +
+                           R"(", "space": {"expert": [1, 64]}})";
+  const std::vector<std::string> on_pod = {"cluster=tpu-v3-pod"};
+  EXPECT_EQ(search_of(text, on_pod).devices, Numbers{64});
+  const std::vector<std::string> own = {"cluster=tpu-v3-pod", "devices=256"};
+  EXPECT_EQ(search_of(text, own).devices, Numbers{256});
 }
 
 /// 1f1b with every number of chunks that shares the layers out, but one.

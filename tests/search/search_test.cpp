@@ -328,5 +328,16 @@ TEST(SearchSpace, HasOneOfRankOrdersThatPlaceGroupsAlike) {
             (std::vector<std::string>{"tp-dp-pp", "dp-tp-pp", "dp-pp-tp", "pp-tp-dp", "pp-dp-tp"}));
 }
 
+// Degrees that leave fewer replicas than islands are no plans; the others are found.
+TEST(SearchSpace, HasPlansOfIslandsThatMeetSeldom) {
+  const std::vector<std::string> islands = {"plan.local_steps.islands=4",
+                                            "plan.local_steps.steps=100"};
+  const SearchAnswer answer = run_search(search_of(kDenseSearch, islands));
+  ASSERT_FALSE(answer.plans.empty());
+  for (const FoundPlan& found : answer.plans) {
+    EXPECT_EQ(found.plan.data % 4, 0);
+  }
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer::testing

@@ -28,9 +28,10 @@ GroupRanks replicas(const Plan& plan) {
 }
 
 /// Of ranks that have the same experts, those that split among them what is sharded: all, those of
-/// an island, or as many as of the dense parameters where the plan says how many.
+/// an island, or as many as of the dense parameters where the plan says how many. A plan with more
+/// islands than ranks, which a search comes by, has one each.
 std::int64_t expert_shard_of(const Plan& plan, std::int64_t same) {
-  return plan.local_steps ? same / plan.local_steps->islands
+  return plan.local_steps ? std::max<std::int64_t>(1, same / plan.local_steps->islands)
                           : std::min(plan.shard.value_or(same), same);
 }
 
@@ -42,7 +43,7 @@ bool has_own_expert_groups(const Plan& plan) {
 
 GroupRanks group_ranks(const Plan& plan, PlanGroup group) {
   const GroupRanks all = replicas(plan);
-  const std::int64_t shard = plan.group().value_or(all.ranks);
+  const std::int64_t shard = std::max<std::int64_t>(1, plan.group().value_or(all.ranks));
   const std::int64_t etp = plan.expert_tensor_degree();
   const bool own = has_own_expert_groups(plan);
   switch (group) {
