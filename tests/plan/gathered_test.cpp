@@ -77,6 +77,23 @@ TEST(GatheredBytes, AreGradientsAloneWithZero2) {
   EXPECT_DOUBLE_EQ(memory_of(layout).gradients.si(), sizes.all / 8 * 4);
 }
 
+// Experts that no other rank has are neither gathered nor reduced.
+TEST(GatheredBytes, AreNoExpertsThatOneRankAloneHas) {
+  Layout layout = sharded(Sharding::zero3);
+  const Sizes sizes(layout);
+  ModelBlocks blocks = layout.blocks();
+  const auto buffers = [&](std::int64_t expert) {
+    layout.plan.expert = expert;
+    return layouts::stage_memory(layout.plan, layout.needs(blocks)).front().buffers.si();
+  };
+  const double dense = buffers(1);
+  const auto experts = static_cast<std::int64_t>(8e9);  // of a layer, more than all the rest
+  blocks.kinds.front().parameters.experts = experts;
+  EXPECT_DOUBLE_EQ(buffers(8), dense);
+  const double each = sizes.layer + 8e9 / 4;
+  EXPECT_DOUBLE_EQ(buffers(4), 2 * each * 2 + each * 4);
+}
+
 TEST(GatheredBytes, AreNothingWhereParametersStay) {
   for (const Sharding sharding : {Sharding::none, Sharding::zero1}) {
     const Layout layout = sharded(sharding);

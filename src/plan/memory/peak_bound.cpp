@@ -47,7 +47,7 @@ Bytes least_gathered(const Plan& plan, const MemoryNeeds& needs) {
   const Bytes each = (gathers ? needs.parameter.gathered : Bytes{}) +
                      (plan.reduces_every_pass() ? needs.parameter.gradient : Bytes{});
   return least_of_kinds(*needs.blocks, [&](std::size_t kind) {
-    return on_device(needs.blocks->kinds[kind].parameters, plan).total() * each;
+    return passing_parameters(needs.blocks->kinds[kind].parameters, plan) * each;
   });
 }
 

@@ -34,7 +34,7 @@ class Units {
 
  private:
   [[nodiscard]] double of(const ParameterCount& count) const {
-    return on_device(count, plan_).total();
+    return passing_parameters(count, plan_);
   }
   void add(double unit, double neighbour) {
     one_ = std::max(one_, unit);
@@ -48,6 +48,12 @@ class Units {
 };
 
 }  // namespace
+
+double passing_parameters(const ParameterCount& count, const Plan& plan) {
+  const DeviceParameters all = on_device(count, plan);
+  const bool kept = plan.expert_replicas() == 1 && !plan.offload.weights && !plan.offload.gradients;
+  return kept ? all.dense : all.total();
+}
 
 Bytes gathered_bytes(const Plan& plan,
                      const StageBlocks& stages,
@@ -67,7 +73,8 @@ Bytes gathered_bytes(const Plan& plan,
   }
   Bytes bytes;
   if (gathers && !plan.reshard_after_forward) {
-    bytes += rank_parameters(blocks, stages, plan, rank).total() * parameter.gathered;
+    const DeviceParameters all = rank_parameters(blocks, stages, plan, rank);
+    bytes += (plan.expert_replicas() == 1 ? all.dense : all.total()) * parameter.gathered;
   } else if (gathers || fetches) {
     const bool ahead = (gathers && plan.prefetch && !needs.buffers.gathers_by_matrix) ||
                        (fetches && plan.offload.prefetch);

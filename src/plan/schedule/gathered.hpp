@@ -6,6 +6,10 @@
 
 namespace titer {
 
+/// Parameters of a block that come to a device for a while, or whose gradients leave it: all but
+/// experts that no other rank has, which stay unless they are the host's.
+[[nodiscard]] double passing_parameters(const ParameterCount& count, const Plan& plan);
+
 /// Of a rank of the pipeline: parameters of the block at work, and of the next one where that is
 /// prefetched, or of all blocks where they stay until the backward pass; and the gradients of one
 /// block on their way to their shards.
