@@ -328,7 +328,10 @@ void put_batches(const ImportTask& task, const Degrees& degrees, const DegreeKey
 
 Value state_on_host() {
   Value offload = Value::make_object();
-  offload.add("weights", Value("host")).add("optimizer", Value("host"));
+  offload.add("weights", Value("host"))
+      .add("optimizer", Value("host"))
+      .add("gradients", Value("host"))
+      .add("update", Value("host"));
   return offload;
 }
 

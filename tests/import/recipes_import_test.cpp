@@ -163,7 +163,8 @@ TEST(ImportRecipes, WeightsOfTorchtitanMayBeKeptInSixteenBits) {
   EXPECT_EQ(member(run.training, "master_precision"), "\"bf16\"");
   EXPECT_EQ(member(run.training, "state_precision"), "\"bf16\"");
   EXPECT_EQ(member(run.training, "gradient_precision"), "\"fp32\"");
-  EXPECT_EQ(member(run.plan, "offload"), R"({"weights":"host","optimizer":"host"})");
+  EXPECT_EQ(member(run.plan, "offload"),
+            R"({"weights":"host","optimizer":"host","gradients":"host","update":"host"})");
 }
 
 TEST(ImportRecipes, MptIsAsWideAsItsFeedForwardSectionSays) {

@@ -88,12 +88,9 @@ void put_example_sharding(const ImportTask& task, std::optional<std::int64_t> da
     const std::int64_t each = in.integer("nproc_per_node", 1, kMostDegree).value_or(node);
     plan.add("shard", Value(std::min(data.value_or(each), each)));
   }
-  Value offload = Value::make_object();
+  Value offload = in.is_on("cpu_offload") ? state_on_host() : Value::make_object();
   if (in.is_on("offload_activations")) {
     offload.add("activations", Value("host"));
-  }
-  if (in.is_on("cpu_offload")) {
-    offload.add("weights", Value("host")).add("optimizer", Value("host"));
   }
   if (!offload.members.empty()) {
     plan.add("offload", std::move(offload));
