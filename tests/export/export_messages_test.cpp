@@ -170,6 +170,26 @@ TEST(ExportedMessages, TakeTheTimeOfTheClosedForm) {
   }
 }
 
+// What is gathered goes on beside the exchange of image parts, too, where passes are told apart: no
+// longer than the closed form, which lets it go on beside kernels alone, and no shorter than that
+// exchange allows.
+TEST(ExportedMessages, OfCutImagesThatAreShardedTakeNoLongerThanInClosedForm) {
+  for (const Sharding sharding : {Sharding::zero2, Sharding::zero3}) {
+    const Scenario scenario = of_cut_images(4, 2, sharding);
+    ASSERT_EQ(texts(scenario), Lines());
+    const StepResult result = estimate(scenario);
+    for (const Choice<ExportDetail>& detail : kExportDetails) {
+      const auto taken = exported::time(ExportedStep(scenario, detail.value));
+      ASSERT_TRUE(taken.has_value());
+      const double ratio = to_seconds(*taken) / result.iteration_time;
+      EXPECT_LE(ratio, 1 + 1e-3) << name(sharding) << " " << detail.name;
+      const bool exact = sharding == Sharding::zero2 || detail.value == ExportDetail::pass;
+      const double parts = result.breakdown.tensor_comm / result.iteration_time;
+      EXPECT_GE(ratio, 1 - 1e-3 - (exact ? 0.0 : parts)) << name(sharding) << " " << detail.name;
+    }
+  }
+}
+
 TEST(ExportedMessages, GoToTheRootAndComeFromIt) {
   const ExportedStep step(data_parallel(Sharding::data_parallel_root, 4), ExportDetail::layer);
   const TrafficMatrix matrix = StepTraffic(step).matrix({});
