@@ -181,8 +181,15 @@ TEST(DlrmBlocks, DoTheFlopsAndHoldTheParametersOfTheModel) {
       table_load(model, {.devices = 8, .samples = 8 * 512.0, .type = DataType::bf16});
   const Operation& lookup = blocks.kinds[0].operations[0];
   EXPECT_EQ(lookup.forward.bytes, load.lookup);
-  EXPECT_EQ(lookup.forward_transfer.size, load.all_to_all);
-  EXPECT_EQ(lookup.forward_transfer.group, LayerGroup::expert);
+  EXPECT_FALSE(lookup.forward_transfer.exists());
+  // E1: the exchange is beside the bottom MLP, of 13 x 512, 512 x 256 and 256 x 64.
+  const OperationList& bottom = blocks.kinds[2].operations;
+  ASSERT_EQ(bottom.size(), 3U);
+  for (const Transfer& exchange : {bottom[1].forward_transfer, bottom[1].backward_transfer}) {
+    EXPECT_EQ(exchange.size, load.all_to_all);
+    EXPECT_EQ(exchange.group, LayerGroup::expert);
+  }
+  EXPECT_TRUE(bottom[1].beside && !bottom[0].beside && !bottom[2].beside);
   EXPECT_EQ(blocks.kinds[0].operations[1].forward_transfer.size, load.reduce_scatter);
 }
 

@@ -1,6 +1,6 @@
 // What a recommendation model does on one rank, as blocks of operations.
 
-#include <utility>
+#include <algorithm>
 
 #include "titer/model/dlrm/dlrm.hpp"
 
@@ -19,15 +19,13 @@ class DlrmBuilder {
                           .samples = samples_ * static_cast<double>(slice.expert),
                           .type = slice.type})) {}
 
-  /// Look-ups, then what the ranks with tables exchange; gradients go the other way.
+  /// Look-ups, then sums of tables that are split by rows; gradients go the other way.
   [[nodiscard]] OperationList tables() const {
     OperationList list(1);
     list[0].name = "look-up";
     list[0].forward = {.kind = KernelKind::memory, .flops = {}, .bytes = load_.lookup};
     list[0].weight_gradient = {.kind = KernelKind::memory, .flops = {}, .bytes = load_.update};
     list[0].output_gradient = samples_ * vector() * static_cast<double>(model_->tables.size());
-    list[0].forward_transfer = {Collective::all_to_all, load_.all_to_all, LayerGroup::expert};
-    list[0].backward_transfer = list[0].forward_transfer;
     if (load_.reduce_scatter > Bytes{}) {
       list.push_back({.name = "row-wise sums"});
       list[1].forward_transfer = {
@@ -35,6 +33,21 @@ class DlrmBuilder {
       list[1].backward_transfer = {
           Collective::all_gather, load_.reduce_scatter, LayerGroup::expert};
     }
+    return list;
+  }
+
+  /// The bottom MLP, which needs no vectors: what is looked up is exchanged beside its largest
+  /// layer, and so are the gradients of that.  [Mudigere et al. 2022, section 4]
+  [[nodiscard]] OperationList bottom() const {
+    OperationList list = mlp(model_->dense_features, model_->bottom);
+    list.front().input_gradient = {};  // of the features, which nobody needs
+    const auto largest =
+        std::max_element(list.begin(), list.end(), [](const Operation& a, const Operation& b) {
+          return a.forward.flops < b.forward.flops;
+        });
+    largest->forward_transfer = {Collective::all_to_all, load_.all_to_all, LayerGroup::expert};
+    largest->backward_transfer = largest->forward_transfer;
+    largest->beside = true;
     return list;
   }
 
@@ -107,8 +120,6 @@ void list_blocks(const Dlrm& model, const Slice& slice, ModelBlocks& into) {
   const Bytes features =
       build.samples() * static_cast<double>(model.dense_features) * size_of(slice.type);
   into = {};
-  OperationList bottom = build.mlp(model.dense_features, model.bottom);
-  bottom.front().input_gradient = {};  // of the features, which nobody needs
   const ParameterCount tables = table_parameters(model);
   into.kinds = {
       {.name = "tables",
@@ -123,7 +134,7 @@ void list_blocks(const Dlrm& model, const Slice& slice, ModelBlocks& into) {
        .input = {},
        .output = {}},
       {.name = "bottom MLP",
-       .operations = std::move(bottom),
+       .operations = build.bottom(),
        .parameters = {.replicated = count.bottom},
        .input = features,
        .output = vectors},
