@@ -20,14 +20,19 @@ class PassMover {
         copies_beside_(scenario.plan.offload.prefetch),
         reduces_beside_(scenario.overlap_grad_reduce()),
         repeats_some_(scenario.plan.recompute_layers.has_value()),
+        concatenates_(scenario.stack.kernels.concatenates_shards),
         embedding_(costs.kinds.size()),
         head_(costs.kinds.size() + 1),
+        memory_(scenario.cluster.chip),
         clock_(scenario, costs.groups),
         moves_(block_moves(scenario, costs, clock_)),
         more_(moves_.size()) {}
 
   void run() {
     add_places();
+    if (concatenates_) {
+      add_concatenations();
+    }
     for (std::size_t kind = 0; kind < costs_.kinds.size(); ++kind) {
       if (places_of(kind) > 0) {
         costs_.kinds[kind] += (1.0 / places_of(kind)) * more_[kind];
@@ -58,6 +63,31 @@ class PassMover {
       before = count > 0 ? kind : before;
     }
     add(head_, before, head_, 1);
+  }
+
+  /// Shards are copied together in the device's memory, once for every time that they are gathered
+  /// or reduced: torch.cat of what came.  [DeepSpeed, AllGatherCoalescedHandle,
+  /// reduce_scatter_coalesced]
+  void add_concatenations() {
+    for (std::size_t block = 0; block < more_.size(); ++block) {
+      const Seconds again = concatenation(block, MoveTime::backward);
+      const Seconds gradients = concatenation(block, MoveTime::gradients);
+      BlockCost more;
+      more.forward.compute = concatenation(block, MoveTime::forward);
+      more.backward.compute = again + gradients;
+      more.input_gradient.compute = again;
+      more.weight_gradient.compute = gradients;
+      more_[block] += std::max(1.0, block < embedding_ ? places_of(block) : 1.0) * more;
+    }
+  }
+  [[nodiscard]] Seconds concatenation(std::size_t block, MoveTime when) const {
+    Bytes bytes;
+    for (const BlockMove& of : moves_[block]) {
+      if (of.move->when == when && of.move->among == MoveAmong::shard) {
+        bytes += of.parameters.total() * of.move->each;
+      }
+    }
+    return memory_.time(2.0 * bytes);
   }
 
   /// The embedding: nothing is before it, and nothing comes after its backward pass.
@@ -173,8 +203,10 @@ class PassMover {
   bool copies_beside_;
   bool reduces_beside_;
   bool repeats_some_;  // of a stage's layers: what goes beside that is not known to be hidden
+  bool concatenates_;
   std::size_t embedding_;
   std::size_t head_;
+  MemoryClock memory_;
   MoveClock clock_;
   std::vector<BlockMoves> moves_;  // of each kind, the embedding and the head; likewise below
   std::vector<BlockCost> more_;

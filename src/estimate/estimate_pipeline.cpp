@@ -6,6 +6,7 @@
 #include "rank_breakdown.hpp"
 #include "titer/estimate/check_rates.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/estimate/model_state.hpp"
 #include "titer/estimate/step_length.hpp"
 
 namespace titer {
@@ -166,7 +167,7 @@ void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& 
   add_tails(costs, ends_, finish_);
   const auto last = std::max_element(finish_.begin(), finish_.end());
   result.reference_stage = static_cast<int>(last - finish_.begin());
-  result.iteration_time = to_seconds(*last);
+  result.iteration_time = to_seconds(std::max(*last, to_ticks(input_time(scenario))));
   fill_breakdown(costs, passes_, *counts_, lanes_.send, result);
   const LaneEnds& ends = ends_[static_cast<std::size_t>(result.reference_stage)];
   if (lanes_.overlapped_sends) {

@@ -75,4 +75,11 @@ std::int64_t plan_hosts(const Scenario& scenario) {
   return (scenario.plan.devices() + per_host - 1) / per_host;
 }
 
+Seconds input_time(const Scenario& scenario) {
+  const std::optional<double>& rate = scenario.training.input_rate;
+  return rate ? Seconds::from_si(static_cast<double>(scenario.training.global_batch) /
+                                 (*rate * static_cast<double>(plan_hosts(scenario))))
+              : Seconds{};
+}
+
 }  // namespace titer

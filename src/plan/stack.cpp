@@ -171,6 +171,10 @@ constexpr std::array kStackFields = {
                                      "conversions to fp8 are part of the kernels that make the "
                                      "numbers, as their scales are known "
                                      "before"),
+    fields::flag<&K::concatenates_shards, S>(
+        "concatenates_shards",
+        "of zero3, what is gathered of a layer is copied together before it is used, and its "
+        "gradients are before they are reduced"),
     fields::flag<&K::recomputes_what_is_needed, S>(
         "recomputes_what_is_needed",
         "of a repeated forward pass, what no gradient is made of is left out: the last product of "

@@ -68,6 +68,12 @@ constexpr std::array kTrainingFields = {
     fields::number<&T::attended_length>(
         "attended_length", kPositive, "of documents packed into a sequence: sum L² / sum L")
         .or_else("the sequence"),
+    fields::number<&T::input_rate>(
+        "input_rate",
+        {1e-6, 1e12},
+        "samples per second that a host reads and prepares beside the steps, which wait where they "
+        "are faster; waiting counts as bubble")
+        .or_else("enough"),
     fields::choice<&T::precision, kDataTypes>(
         "precision", "of products; `fp8`, `fp4`: of products with weights, the rest in `bf16`"),
     fields::special<T, &T::optimizer>(

@@ -9,6 +9,7 @@
 #include "titer/estimate/check_rates.hpp"
 #include "titer/estimate/device_classes.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/estimate/model_state.hpp"
 #include "titer/estimate/step_length.hpp"
 #include "titer/simulate/network_loads.hpp"
 
@@ -216,7 +217,8 @@ class Simulator {
                     name(scenario_.plan.schedule)));
   }
 
-  void fill_result(const Playback& playback, Ticks makespan) {
+  void fill_result(const Playback& playback, Ticks end) {
+    const Ticks makespan = std::max(end, to_ticks(input_time(scenario_)));
     StepResult& result = simulation_.result;
     const auto devices = latest_devices(world_, playback.accounts(), costs_.shape.stages);
     result.iteration_time = to_seconds(makespan);

@@ -168,6 +168,29 @@ TEST(ShardedPasses, WaitForThemselvesWithoutPrefetchAndOverlap) {
   expect_time(kept.kinds.front().backward.exposed[PassComm::data], parts.reduce(layer));
 }
 
+// Each all-gather's result is read and written once, and so is what a reduce-scatter gets.
+TEST(ShardedPasses, CopyTogetherWhatIsGatheredWhereTheSoftwareDoes) {
+  Scenario scenario = scenario_of(plan_of(1, 8, 4, Sharding::zero3));
+  const StepCosts plain = costs_of(scenario);
+  scenario.stack.kernels.concatenates_shards = true;
+  const StepCosts costs = costs_of(scenario);
+  const Block& layer = costs.blocks.kinds.front();
+  const double parameters = on_device(layer.parameters, scenario.plan).total();
+  const MemoryClock memory(scenario.cluster.chip);
+  const Seconds copy = memory.time(2.0 * parameters * size_of(DataType::fp16));
+  const BlockCost& cost = costs.kinds.front();
+  const BlockCost& before = plain.kinds.front();
+  expect_time(cost.forward.compute - before.forward.compute, copy);
+  expect_time(cost.backward.compute - before.backward.compute, 2.0 * copy);
+  expect_time(cost.input_gradient.compute - before.input_gradient.compute, copy);
+  expect_time(cost.weight_gradient.compute - before.weight_gradient.compute, copy);
+  EXPECT_EQ(simulate(scenario).result.iteration_time, estimate(scenario).iteration_time);
+  scenario.plan.sharding = Sharding::zero1;
+  Scenario other = scenario;
+  other.stack.kernels.concatenates_shards = false;
+  EXPECT_EQ(estimate(scenario).iteration_time, estimate(other).iteration_time);
+}
+
 TEST(ShardedPasses, ReduceOnlyWithZero2AndGatherOnceAfterTheUpdate) {
   const Parts parts(scenario_of(plan_of(1, 8, 4, Sharding::zero2)));
   const StepCosts costs = costs_of(parts.scenario);

@@ -9,7 +9,10 @@
 
 #include "allocations.hpp"
 #include "estimate/same_result.hpp"
+#include "scenario/plain.hpp"
 #include "scenario/scenarios.hpp"
+#include "titer/estimate/model_state.hpp"
+#include "titer/simulate/simulate.hpp"
 #include "titer/topology/family/node_families.hpp"
 
 namespace titer {
@@ -312,6 +315,24 @@ TEST(Estimate, WastesASmallerShareOnTheBubbleWithMoreMicroBatches) {
     EXPECT_LT(result.bubble_ratio, before) << batch;
     before = result.bubble_ratio;
   }
+}
+
+// Hosts that read too slowly hold up every step, whatever the devices do.
+TEST(Estimate, WaitsForItsInput) {
+  Plan plan;
+  plan.data = 16;
+  Scenario scenario = plain::scenario(plan);
+  const StepResult fast = estimate(scenario);
+  const auto hosts = static_cast<double>(plan_hosts(scenario));
+  EXPECT_GT(hosts, 1);
+  const auto batch = static_cast<double>(scenario.training.global_batch);
+  scenario.training.input_rate = 2 * batch / hosts / fast.iteration_time.si();
+  EXPECT_EQ(estimate(scenario).iteration_time, fast.iteration_time);
+  scenario.training.input_rate = 0.5 * batch / hosts / fast.iteration_time.si();
+  const StepResult slow = estimate(scenario);
+  EXPECT_NEAR(slow.iteration_time / fast.iteration_time, 2.0, 1e-9);
+  EXPECT_NEAR((slow.breakdown.bubble - fast.breakdown.bubble) / fast.iteration_time, 1.0, 1e-9);
+  EXPECT_EQ(simulate(scenario).result.iteration_time, slow.iteration_time);
 }
 
 TEST(Estimate, NamesTheTwoBubbleDefinitions) {

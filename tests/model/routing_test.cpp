@@ -370,7 +370,8 @@ TEST(ReadRouting, TakesWhatIsLeftOutAsUniformAndDropless) {
 TEST(ReadRouting, ReadsEveryKey) {
   const Routing zipf = read(R"({"shape": "zipf", "exponent": 0.5, "capacity_factor": 1.25,
       "padded": true, "random_second": true, "second_probability": 0.7,
-      "groups": 8, "groups_chosen": 4})");
+      "groups": 8, "groups_chosen": 4, "dense_group": 1024})");
+  EXPECT_EQ(zipf.dense_group, 1024);
   EXPECT_EQ(zipf.shape, RoutingShape::zipf);
   EXPECT_EQ(zipf.exponent, 0.5);
   EXPECT_EQ(zipf.capacity_factor, 1.25);
@@ -401,6 +402,8 @@ TEST(ReadRouting, SaysWhatIsWrongInALineEach) {
       {R"({"shape": "measured", "histogram": ["a"]})", "36: histogram: [\"a\"]: " + histogram},
       {R"({"capacity_factor": 0})", "21: capacity_factor: 0: expected a number from 0.01 to 1000"},
       {R"({"padded": true})", "12: padded: true: expected a \"capacity_factor\" to pad to"},
+      {R"({"dense_group": 64})",
+       "17: dense_group: 64: expected \"padded\": true beside it, as masks have all places"},
       {R"({"second_probability": 0.5})",
        "24: second_probability: 0.5: expected \"random_second\": true beside it"},
       {R"({"groups": 8})", "1: groups_chosen: missing; expected an integer from 1 to 8"},
@@ -410,7 +413,7 @@ TEST(ReadRouting, SaysWhatIsWrongInALineEach) {
        "19: groups_chosen: 2: expected at most the number of \"groups\", which is 1"},
       {R"({"capacity": 1.25})",
        "2: capacity: unknown key; known keys: shape, exponent, histogram, capacity_factor, padded, "
-       "random_second, second_probability, groups, groups_chosen"},
+       "dense_group, random_second, second_probability, groups, groups_chosen"},
   };
   for (const auto& [text, line] : cases) {
     try {

@@ -75,6 +75,31 @@ TEST(ExpertDispatch, SendsLatentsWhereExpertsWorkOnThese) {
   EXPECT_EQ(named(latents, "router").forward.flops, named(whole, "router").forward.flops);
 }
 
+TEST(DenseDispatch, MultipliesTokensByMasksOfAllPlaces) {
+  Transformer model = samples::deepseek();
+  Routing& routing = model.experts->routing;
+  routing.capacity_factor = 2.0;
+  routing.padded = true;
+  const Slice slice = slice_of(2, 8, 1);
+  const OperationList copied = expert_layer(slice, model);
+  routing.dense_group = 1024;
+  const OperationList dense = expert_layer(slice, model);
+  // GSEC,GSM->EGCM with G S = s b / t, E = 256, C = 2 x 1024 x 8 / 256, M = 7168.  [E4]
+  const double flops = 2 * kTokens / 2 * 256 * 64 * kHidden;
+  const Operation& to = named(dense, "permutation");
+  const Operation& back = named(dense, "sum of experts");
+  EXPECT_DOUBLE_EQ(to.forward.flops.si(), flops);
+  EXPECT_DOUBLE_EQ(to.input_gradient.flops.si(), flops);
+  EXPECT_DOUBLE_EQ(back.forward.flops.si(), flops);
+  EXPECT_DOUBLE_EQ(back.input_gradient.flops.si(), 2 * flops);
+  EXPECT_EQ(to.forward_transfer.size, named(copied, "permutation").forward_transfer.size);
+  const double mask = 2 * kTokens / 2 * 256 * 64;
+  expect_close(
+      (named(dense, "choice of experts").saved - named(copied, "choice of experts").saved).si(),
+      mask);
+  EXPECT_EQ(named(dense, "expert down").forward.flops, named(copied, "expert down").forward.flops);
+}
+
 TEST(FusedExperts, LeaveNoKernelsBetweenTheirProducts) {
   Slice slice = slice_of(1, 8, 1);
   slice.product_type = DataType::fp8;

@@ -22,6 +22,7 @@
 #include "titer/collectives/algorithm/in_switch_hierarchical.hpp"
 #include "titer/collectives/algorithm/multi_rail.hpp"
 #include "titer/collectives/algorithm/packed_trees.hpp"
+#include "titer/collectives/algorithm/rail_chains.hpp"
 #include "titer/collectives/algorithm/ring.hpp"
 #include "titer/collectives/algorithm/server.hpp"
 #include "titer/collectives/algorithm/torus.hpp"
@@ -82,13 +83,18 @@ using AllToAll = AlgorithmsOf<TwoTierAllToAll,
                               RailAllToAll,
                               RailPairwiseAllToAll>;
 using Broadcast = AlgorithmsOf<ChainBroadcast,
+                               RailChainsBroadcast,
                                BinomialBroadcast,
                                ScatterAllGatherBroadcast,
                                DoubleTreeBroadcast,
                                StarBroadcast,
                                InSwitchBroadcast>;
-using Reduce =
-    AlgorithmsOf<ChainReduce, BinomialReduce, RabenseifnerReduce, StarReduce, InSwitchReduce>;
+using Reduce = AlgorithmsOf<ChainReduce,
+                            RailChainsReduce,
+                            BinomialReduce,
+                            RabenseifnerReduce,
+                            StarReduce,
+                            InSwitchReduce>;
 using SendRecv = AlgorithmsOf<PointToPoint>;
 
 // What communication libraries run by themselves (NCCL on GPUs, its PXN included; XLA on a torus):
@@ -120,7 +126,7 @@ using LibraryAllToAll = AlgorithmsOf<TwoTierAllToAll,
                                      TorusAllToAll,
                                      TorusAllLinksAllToAll,
                                      RailAllToAll>;
-using LibraryBroadcast = AlgorithmsOf<ChainBroadcast>;
-using LibraryReduce = AlgorithmsOf<ChainReduce>;
+using LibraryBroadcast = AlgorithmsOf<ChainBroadcast, RailChainsBroadcast>;
+using LibraryReduce = AlgorithmsOf<ChainReduce, RailChainsReduce>;
 
 }  // namespace titer

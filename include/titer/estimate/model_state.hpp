@@ -28,5 +28,7 @@ struct ModelState {
 /// Devices of a host, which fail together, and the hosts that the plan's devices fill.
 [[nodiscard]] std::int64_t devices_per_host(const Cluster& cluster);
 [[nodiscard]] std::int64_t plan_hosts(const Scenario& scenario);
+/// What a batch takes to be read and prepared by these hosts; nothing where that is not told.
+[[nodiscard]] Seconds input_time(const Scenario& scenario);
 
 }  // namespace titer

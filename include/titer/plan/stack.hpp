@@ -87,6 +87,7 @@ struct StackKernels {
   std::int64_t softmax_heads = 1;
   bool recomputes_what_is_needed = false;  // a compiler leaves the rest of a repeated pass out
   bool fuses_casts = false;                // to fp8, with what makes the numbers
+  bool concatenates_shards = false;        // zero3, once they are gathered; gradients before that
   // Relative standard deviation of a device's compute: all wait for the slowest of them.
   double straggling = 0;
 };

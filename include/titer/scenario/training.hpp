@@ -33,6 +33,8 @@ struct Training {
   bool fp8_attention = false;              // products of fused attention, too
   bool fp8_activation_inputs = false;      // of activation functions, from the forward pass on
   bool fused_optimizer = true;
+  // Samples per second that each host reads and prepares, beside the step; otherwise enough.
+  std::optional<double> input_rate{};
   FrozenLayers frozen{};
   std::optional<Adapters> adapters{};  // are trained instead of all weights
   // Of a model with a tower in front of it: what it gets with each sequence, and whether it is

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kMostGroups = 256;
 constexpr std::int64_t kMostExperts = 1'000'000;
+constexpr std::int64_t kMostTokens = 1'000'000'000;
 
 std::vector<double> read_histogram(Reader& in) {
   std::vector<double> histogram;
@@ -72,6 +73,13 @@ void read_padded(const Field<R>& own, Reader& in, R& routing) {
   }
 }
 
+void read_dense_group(const Field<R>& own, Reader& in, R& routing) {
+  routing.dense_group = in.maybe_integer(own.key, 1, kMostTokens);
+  if (routing.dense_group && !routing.padded) {
+    in.fail(own.key, "expected \"padded\": true beside it, as masks have all places");
+  }
+}
+
 void read_probability(const Field<R>& own, Reader& in, R& routing) {
   routing.second_probability = in.maybe_number(own.key, 0, 1);
   if (routing.second_probability && !routing.random_second) {
@@ -111,6 +119,13 @@ constexpr std::array kRoutingFields = {
         .or_else("none is"),
     fields::flag<&R::padded>("padded", "experts compute all of their capacity")
         .read_by(read_padded),
+    fields::integer<&R::dense_group>(
+        "dense_group",
+        {1, kMostTokens},
+        "tokens go to their experts' places and back by products with masks of all places, for so "
+        "many tokens at a time (GShard's einsums)")
+        .or_else("they are copied")
+        .read_by(read_dense_group),
     fields::flag<&R::random_second>("random_second", "the second expert is taken at random"),
     fields::number<&R::second_probability>(
         "second_probability", {0, 1}, "that a random second expert is taken with")

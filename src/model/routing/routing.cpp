@@ -49,10 +49,7 @@ Demand demand_of(const Routing& routing, const std::array<std::int64_t, 4>& numb
     demand.pairs = 2 * demand.second;
   }
   demand.own_tokens = demand.tokens / demand.ranks;
-  if (routing.capacity_factor) {
-    demand.capacity =
-        std::ceil(*routing.capacity_factor * demand.own_tokens * demand.per_token / demand.experts);
-  }
+  demand.capacity = capacity_of(routing, demand.own_tokens, experts, per_token);
   return demand;
 }
 
@@ -268,6 +265,17 @@ ExpertLoad load_of_unequals(const Routing& routing, const Demand& demand) {
 }
 
 }  // namespace
+
+std::optional<double> capacity_of(const Routing& routing,
+                                  double tokens,
+                                  std::int64_t experts,
+                                  std::int64_t per_token) {
+  if (!routing.capacity_factor) {
+    return std::nullopt;
+  }
+  return std::ceil(*routing.capacity_factor * tokens * static_cast<double>(per_token) /
+                   static_cast<double>(experts));
+}
 
 ExpertLoad expert_load(const Routing& routing,
                        std::int64_t experts,

@@ -68,8 +68,8 @@ class ExpertBuilder {
     Operation choice = begin("choice of experts");
     const Bytes scores =
         layer_.outer_tokens() * static_cast<double>(experts_.count) * size_of(DataType::fp32);
-    choice.saved = scores;
-    choice.forward = LayerBuilder::memory(3.0 * scores);
+    choice.saved = scores + mask();
+    choice.forward = LayerBuilder::memory(3.0 * scores + mask());
     choice.input_gradient = choice.forward;
     choice.backward_transfer = result_gather();
     layer_.add(choice);
@@ -99,7 +99,7 @@ class ExpertBuilder {
     Operation op = begin("permutation");
     const Bytes copies = copies_here() ? routed_ * width_ * element_ : Bytes{};
     op.saved = tokens_ * static_cast<double>(experts_.per_token) * Bytes::from_si(4.0);  // places
-    op.forward = LayerBuilder::memory(tokens_ * width_ * element_ + copies);
+    op.forward = is_dense() ? masked() : LayerBuilder::memory(tokens_ * width_ * element_ + copies);
     op.input_gradient = op.forward;
     op.working = routed_ * slice_.expert_sent * width_ * element_;
     op.forward_transfer = dispatch();
@@ -114,6 +114,23 @@ class ExpertBuilder {
     return {Collective::all_to_all, sent_ * width_ * element_, LayerGroup::expert};
   }
   [[nodiscard]] bool copies_here() const { return slice_.expert == 1 || slice_.expert_sent == 1.0; }
+
+  [[nodiscard]] bool is_dense() const { return experts_.routing.dense_group.has_value(); }
+  /// Places of all experts for one group of tokens.
+  [[nodiscard]] double places() const {
+    const auto group = static_cast<double>(experts_.routing.dense_group.value_or(0));
+    const double each =
+        capacity_of(experts_.routing, group, experts_.count, experts_.per_token).value_or(0.0);
+    return static_cast<double>(experts_.count) * each;
+  }
+  /// The weights by which tokens are in places; that they are in them is told by these.
+  [[nodiscard]] Bytes mask() const { return tokens_ * places() * element_; }
+  /// Tokens times the mask, or what is in the places times it.  [GShard 2020, Algorithm 2]
+  [[nodiscard]] Kernel masked() const {
+    const auto group = static_cast<double>(*experts_.routing.dense_group);
+    return layer_.matrix(
+        {.rows = places(), .inner = group, .columns = width_, .count = tokens_ / group});
+  }
 
   /// What came from several ranks in the order of the experts here.
   void add_sort() {
@@ -224,6 +241,12 @@ class ExpertBuilder {
         LayerBuilder::memory((copies_here() ? returned : Bytes{}) + tokens_ * width_ * element_);
     sum.input_gradient =
         LayerBuilder::memory(sum.forward.bytes + (slice_.weighs_outputs ? returned : Bytes{}));
+    if (is_dense()) {  // the gradients of what experts return, and of the mask
+      sum.forward = masked();
+      sum.input_gradient = sum.forward;
+      sum.input_gradient.flops = 2.0 * sum.forward.flops;
+      sum.input_gradient.bytes = 2.0 * sum.forward.bytes;
+    }
     sum.forward_transfer = result_gather();
     layer_.add(sum);
   }

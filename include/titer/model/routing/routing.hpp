@@ -44,6 +44,9 @@ struct Routing {
   std::int64_t groups_chosen = 1;  // goes to these at the most
   bool padded = false;  // experts compute all of their capacity, as far as it is empty on zeros
   std::optional<double> second_probability{};  // of a random second expert, where it is known
+  // Tokens go to their places at experts and back by products with masks of all places of all
+  // experts, for so many tokens at a time.  [GShard 2020, Algorithm 2]
+  std::optional<std::int64_t> dense_group{};
   friend bool operator==(const Routing&, const Routing&) = default;
 };
 
@@ -81,6 +84,12 @@ struct ExpertLoad {
                                      std::int64_t per_token,
                                      std::int64_t expert_ranks,
                                      std::int64_t tokens);
+
+/// Places at an expert for so many tokens; none where no token is dropped.
+[[nodiscard]] std::optional<double> capacity_of(const Routing& routing,
+                                                double tokens,
+                                                std::int64_t experts,
+                                                std::int64_t per_token);
 
 /// Why such experts cannot be routed to so, if they cannot.
 [[nodiscard]] std::optional<std::string> refusal(const Routing& routing,
