@@ -92,5 +92,9 @@ void read_further_tokens(Reader& in, Transformer& model, LayerKinds& kinds);
 /// Experts after so many dense layers, some shared, chosen with a bias and in groups. [DeepSeek-V3]
 [[nodiscard]] LayerKinds read_glm_experts(Reader& in, Transformer& model);
 [[nodiscard]] LayerKinds read_dots_experts(Reader& in, Transformer& model);
+/// Those of the first DeepSeek-MoE, without a bias.
+[[nodiscard]] LayerKinds read_first_deepseek_experts(Reader& in, Transformer& model);
+/// Groups that experts are chosen in.
+void read_groups(Reader& in, std::string_view method, Experts& experts);
 
 }  // namespace titer::huggingface

@@ -1,4 +1,6 @@
 // Llama 4 and the models of DeepSeek: layers of several kinds, latent attention.
+#include <algorithm>
+
 #include "huggingface_decoder.hpp"
 #include "huggingface_families.hpp"
 
@@ -73,6 +75,8 @@ constexpr DeepSeek kDeepSeekV3 = {.method = "noaux_tc", .dense = 3, .shared = 1}
 constexpr DeepSeek kGlm = {.method = "noaux_tc", .dense = 1, .shared = 1};
 constexpr DeepSeek kDots = {.method = "noaux_tc", .dense = 0, .shared = 0};
 
+}  // namespace
+
 void read_groups(Reader& in, std::string_view method, Experts& experts) {
   const auto groups = in.maybe_integer("n_group", 1, kMostWidth).value_or(1);
   const auto chosen = in.maybe_integer("topk_group", 1, kMostWidth).value_or(1);
@@ -88,6 +92,8 @@ void read_groups(Reader& in, std::string_view method, Experts& experts) {
     check_routing(in, "n_group", experts);
   }
 }
+
+namespace {
 
 LayerKinds read_deepseek_experts(Reader& in, const DeepSeek& otherwise, Transformer& model) {
   LayerKinds kinds = all_layers(model);
@@ -143,6 +149,22 @@ LayerKinds read_glm_experts(Reader& in, Transformer& model) {
 
 LayerKinds read_dots_experts(Reader& in, Transformer& model) {
   return read_deepseek_experts(in, kDots, model);
+}
+
+LayerKinds read_first_deepseek_experts(Reader& in, Transformer& model) {
+  return read_deepseek_experts(in, kDeepSeekV2, model);
+}
+
+void read_glm_lite(Reader& in, Transformer& model) { read_deepseek(in, kGlm, model); }
+
+/// Latent attention without experts. Values are as wide as heads without a latent would be.
+void read_minicpm3(Reader& in, Transformer& model) {
+  read_decoder_without_heads(in, {.tied = true, .max_sequence = 32768}, model);
+  LatentKeys keys = kLatentKeys;
+  keys.value_otherwise = std::max<std::int64_t>(1, model.hidden / model.heads);
+  read_latent(in, keys, model);
+  skip(in, {"num_key_value_heads"});
+  read_attention_bias(in, model);
 }
 
 void read_deepseek_v2(Reader& in, Transformer& model) { read_deepseek(in, kDeepSeekV2, model); }

@@ -17,6 +17,8 @@ void read_deepseek_v2(Reader& in, Transformer& model);
 void read_deepseek_v3(Reader& in, Transformer& model);
 void read_deepseek_v32(Reader& in, Transformer& model);
 void read_glm_sparse(Reader& in, Transformer& model);
+void read_glm_lite(Reader& in, Transformer& model);
+void read_minicpm3(Reader& in, Transformer& model);
 
 // That attend to what a tower makes of images or sounds.
 void read_mllama(Reader& in, Transformer& model);
@@ -37,6 +39,8 @@ void read_granite_hybrid(Reader& in, Transformer& model);
 void read_jamba(Reader& in, Transformer& model);
 void read_nemotron_h(Reader& in, Transformer& model);
 void read_qwen3_next(Reader& in, Transformer& model);
+void read_qwen35(Reader& in, Transformer& model);
+void read_qwen35_moe(Reader& in, Transformer& model);
 void read_minimax(Reader& in, Transformer& model);
 void read_kimi_linear(Reader& in, Transformer& model);
 

@@ -4,17 +4,25 @@
 
 namespace titer::huggingface {
 
-void read_qwen3_next(Reader& in, Transformer& model) {
-  read_decoder(in, {.kv_heads = 2, .head_dim = 256}, model);
+namespace {
+
+void read_gated_attention(Reader& in, const HuggingFaceDefaults& otherwise, Transformer& model) {
+  read_decoder(in, otherwise, model);
   model.biases.qkv = in.flag("attention_bias", false);
   model.biases.output = model.biases.qkv;
   model.qk_norm = true;
   model.attention_gate = true;
+}
+
+void read_gated_experts(Reader& in, Transformer& model) {
   model.experts = read_experts(
       in, {.count = "num_experts", .per_token = kChosen, .ffn = "moe_intermediate_size"});
   model.experts->shared_ffn = in.integer("shared_expert_intermediate_size", 1, kMostWidth);
   model.experts->shared_gate = true;
-  LayerKinds kinds = read_sparse_layers(in, model);
+}
+
+/// Delta rules in all layers but every n-th, or as they are listed.
+void read_delta_rules(Reader& in, LayerKinds kinds, Transformer& model) {
   const auto nth = static_cast<std::size_t>(
       in.maybe_integer("full_attention_interval", 1, kMostLayers).value_or(4));
   if (in.has("layer_types")) {
@@ -32,6 +40,41 @@ void read_qwen3_next(Reader& in, Transformer& model) {
   mixer.key_dim = width_or(in, "linear_key_head_dim", 128);
   mixer.convolution = in.maybe_integer("linear_conv_kernel_dim", 1, kMostTaps).value_or(4);
   set_mixer(in, "linear_num_key_heads", mixer, model);
+}
+
+/// The classes make no modules for further tokens, and gate all attention.
+void skip_what_classes_leave_out(Reader& in) {
+  skip(in,
+       {"mtp_num_hidden_layers",
+        "mtp_use_dedicated_embeddings",
+        "attn_output_gate",
+        "mamba_ssm_dtype"});
+}
+
+}  // namespace
+
+void read_qwen3_next(Reader& in, Transformer& model) {
+  read_gated_attention(in, {.kv_heads = 2, .head_dim = 256}, model);
+  read_gated_experts(in, model);
+  const LayerKinds kinds = read_sparse_layers(in, model);
+  read_delta_rules(in, kinds, model);
+}
+
+void read_qwen35(Reader& in, Transformer& model) {
+  read_gated_attention(in, {.kv_heads = 4, .head_dim = 256, .max_sequence = 32768}, model);
+  skip(in, {"mlp_only_layers"});  // none has experts
+  read_delta_rules(in, all_layers(model), model);
+  skip_what_classes_leave_out(in);
+}
+
+/// Every layer has experts: no width of others is told.
+void read_qwen35_moe(Reader& in, Transformer& model) {
+  read_gated_attention(
+      in, {.ffn_width = 512, .kv_heads = 2, .head_dim = 256, .max_sequence = 32768}, model);
+  read_gated_experts(in, model);
+  skip(in, {"mlp_only_layers"});
+  read_delta_rules(in, all_layers(model, true), model);
+  skip_what_classes_leave_out(in);
 }
 
 void read_minimax(Reader& in, Transformer& model) {

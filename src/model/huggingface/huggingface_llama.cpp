@@ -68,6 +68,11 @@ constexpr Decoder kQwen3{.type = "qwen3",
                          .qk_norm = QkNorm::head,
                          .windows = kSwitched};
 
+constexpr Decoder kGlm4{.type = "glm4",
+                        .otherwise = {.kv_heads = 2, .head_dim = 128, .max_sequence = 131072},
+                        .norms = 4,
+                        .bias_keys = kGlmBiases};
+
 // Of the time of Llama.
 constexpr std::array kLlamas = {
     Decoder{.type = "llama", .otherwise = {.max_sequence = 2048}, .bias_keys = kLlamaBiases},
@@ -78,6 +83,11 @@ constexpr std::array kLlamas = {
             {.layers = 32, .hidden = 4096, .ffn_width = 11008, .heads = 32, .max_sequence = 2048},
         .bias_keys = kLlamaBiases},
     Decoder{.type = "aquila", .otherwise = {.max_sequence = 2048}},
+    Decoder{.type = "xverse", .otherwise = {.max_sequence = 2048}},
+    Decoder{.type = "orion",
+            .otherwise = {.max_sequence = 4096},
+            .norm = Norm::layernorm,
+            .bias_keys = kAttentionOnly},
     Decoder{.type = "granite", .otherwise = {.max_sequence = 2048}, .bias_keys = kLlamaBiases},
     Decoder{.type = "minicpm",
             .otherwise = {.tied = true, .max_sequence = 2048},
@@ -118,7 +128,7 @@ constexpr std::array kLlamas = {
             .qk_norm = QkNorm::head,
             .windows = rotary_but_every(4)},
     Decoder{.type = "mistral",
-            .otherwise = {.kv_heads = 8, .max_sequence = 131072},
+            .otherwise = {.heads = 32, .kv_heads = 8, .max_sequence = 131072},
             .windows = {.layers = Layers::from, .otherwise = 4096}},
     Decoder{.type = "ministral3",
             .otherwise = {.kv_heads = 8, .head_dim = 128, .max_sequence = 262144},
@@ -166,10 +176,8 @@ constexpr std::array kLlamas = {
     Decoder{.type = "glm",
             .otherwise = {.kv_heads = 2, .head_dim = 128, .max_sequence = 131072},
             .bias_keys = kGlmBiases},
-    Decoder{.type = "glm4",
-            .otherwise = {.kv_heads = 2, .head_dim = 128, .max_sequence = 131072},
-            .norms = 4,
-            .bias_keys = kGlmBiases},
+    kGlm4,
+    named(kGlm4, "glm4v"),
     Decoder{.type = "gemma",
             .otherwise = {.tied = true, .kv_heads = 16, .head_dim = 256, .max_sequence = 8192},
             .bias_keys = kAttentionOnly},

@@ -141,7 +141,8 @@ void read_mamba(Reader& in, Transformer& model) {
                                   .bias = "use_bias",
                                   .convolution_bias = "use_conv_bias"},
                                  model.hidden);
-  mixer.norm = false;
+  mixer.heads = in.maybe_integer("intermediate_size", 1, kMostWidth).value_or(mixer.heads);
+  mixer.norm = false;  // Falcon Mamba's have no weights
   set_mixer(in, "hidden_size", mixer, model);
 }
 

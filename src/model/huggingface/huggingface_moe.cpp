@@ -120,6 +120,42 @@ LayerKinds read_hunyuan_experts(Reader& in, Transformer& model) {
   return all_layers(model, true);
 }
 
+/// Behind so many dense layers; some are shared, which one key counts.
+LayerKinds read_shared_experts(Reader& in, std::string_view dense_key, Transformer& model) {
+  Experts experts = read_experts(
+      in, {.count = "num_experts", .per_token = kChosen, .ffn = "moe_intermediate_size"});
+  experts.shared_ffn = in.maybe_integer("num_shared_experts", 0, 1000).value_or(0) * experts.ffn;
+  model.experts = experts;
+  LayerKinds kinds = all_layers(model, true);
+  const std::int64_t dense = in.maybe_integer(dense_key, 0, kMostLayers).value_or(0);
+  for (std::int64_t i = 0; i < std::min(dense, model.layers); ++i) {
+    kinds[static_cast<std::size_t>(i)].experts = false;
+  }
+  return kinds;
+}
+
+LayerKinds read_bailing_experts(Reader& in, Transformer& model) {
+  LayerKinds kinds = read_shared_experts(in, "first_k_dense_replace", model);
+  model.experts->router_bias = in.flag("moe_router_enable_expert_bias", false);
+  read_groups(in, "groups", *model.experts);
+  static_cast<void>(in.raw("moe_shared_expert_intermediate_size"));  // the class does not look
+  return kinds;
+}
+
+LayerKinds read_afmoe_experts(Reader& in, Transformer& model) {
+  LayerKinds kinds = read_shared_experts(in, "num_dense_layers", model);
+  model.experts->router_bias = true;
+  read_groups(in, "groups", *model.experts);
+  for (const std::string_view key : {"num_expert_groups", "num_limited_groups"}) {
+    static_cast<void>(in.raw(key));  // the same by other names
+  }
+  return kinds;
+}
+
+void gate_attention(Reader& /*in*/, Transformer& model, LayerKinds& /*kinds*/) {
+  model.attention_gate = true;
+}
+
 LayerKinds read_dbrx_experts(Reader& in, Transformer& model) {
   Reader ffn = in.object("ffn_config");
   model.experts = read_experts(
@@ -142,6 +178,20 @@ constexpr Decoder kQwen3Moe{.type = "qwen3_moe",
                             .qk_norm = QkNorm::head,
                             .windows = {.layers = Layers::from, .switched = true},
                             .experts = read_qwen3_experts};
+
+constexpr Decoder kBailing{
+    .type = "bailing_moe",
+    .otherwise = {.max_sequence = 16384},
+    .bias_keys = {{{"use_qkv_bias", false, kQkv}, {"use_bias", false, kOutput}}},
+    .qk_norm_key = "use_qk_norm",
+    .experts = read_bailing_experts,
+    .more = read_further_tokens};
+constexpr Decoder kGlm4Moe{.type = "glm4_moe",
+                           .otherwise = {.kv_heads = 8, .max_sequence = 131072},
+                           .bias_keys = {{{"attention_bias", false, kQkv}}},
+                           .qk_norm_key = "use_qk_norm",
+                           .experts = read_glm_experts,
+                           .more = read_further_tokens};
 
 constexpr std::array kMixtures = {
     Decoder{.type = "mixtral",
@@ -190,12 +240,25 @@ constexpr std::array kMixtures = {
             .otherwise = {.tied = true, .max_sequence = 8192},
             .norms = 4,
             .experts = read_numbered_experts},
-    Decoder{.type = "glm4_moe",
-            .otherwise = {.kv_heads = 8, .max_sequence = 131072},
-            .bias_keys = {{{"attention_bias", false, kQkv}}},
-            .qk_norm_key = "use_qk_norm",
-            .experts = read_glm_experts,
-            .more = read_further_tokens},
+    kGlm4Moe,
+    named(kGlm4Moe, "glm4v_moe"),
+    kBailing,
+    named(kBailing, "bailing_moe_v2"),
+    Decoder{.type = "afmoe",
+            .otherwise = {.head_dim = 128, .max_sequence = 16384},
+            .norms = 4,
+            .qk_norm = QkNorm::head,
+            .windows = {.layers = Layers::but_every,
+                        .number = 4,
+                        .number_key = "global_attn_every_n_layers",
+                        .otherwise = 1024,
+                        .rotary_inside = true},
+            .experts = read_afmoe_experts,
+            .more = gate_attention},
+    Decoder{.type = "deepseek",
+            .otherwise = {.max_sequence = 2048},
+            .bias_keys = kAttentionOnly,
+            .experts = read_first_deepseek_experts},
     Decoder{.type = "dots1",
             .otherwise = {.kv_heads = 32, .max_sequence = 2048},
             .bias_keys = kAttentionOnly,

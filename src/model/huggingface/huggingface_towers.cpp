@@ -90,6 +90,31 @@ void read_siglip(Reader& in, Tower& tower) {
   skip(in, {"vision_use_head"});
 }
 
+/// Like a language model's layers, of images of any size.  [Agrawal et al. 2024, Pixtral]
+void read_pixtral(Reader& in, Tower& tower) {
+  read_encoder(
+      in, {}, {.layers = 24, .hidden = 1024, .heads = 16, .ffn = 4096, .patch = 16}, tower);
+  tower.encoder.norm = Norm::rmsnorm;
+  tower.encoder.biases = {};
+  tower.encoder.gated = true;
+  tower.encoder.positions = Positions::rotary;
+  tower.encoder.embedding_norm = true;
+  skip(in, {"image_size", "head_dim", "rope_theta", "rope_parameters"});
+}
+
+/// Squares of patches, each with a norm, joined by a product before two others.
+void read_mistral3_tower(Reader& in, Reader& vision, const Transformer& model, Tower& tower) {
+  read_pixtral(vision, tower);
+  set_layers(tower.encoder, all_layers(tower.encoder));
+  if (in.flag("multimodal_projector_bias", false)) {
+    in.fail("multimodal_projector_bias", "expected false, the only one that is modelled");
+  }
+  tower.projector = {.side = number(in, "spatial_merge_size", 2, 64),
+                     .norm = Norm::rmsnorm,
+                     .widths = {tower.encoder.hidden, model.hidden, model.hidden}};
+  skip(in, {"projector_hidden_act", "vision_feature_layer"});
+}
+
 /// Mean values of squares, a norm and one product.  [Gemma 3 2025, section 2.1]
 void read_gemma3_tower(Reader& in, Reader& vision, const Transformer& model, Tower& tower) {
   read_siglip(vision, tower);
@@ -114,8 +139,11 @@ void read_llava_tower(Reader& in, Reader& vision, const Transformer& model, Towe
     read_clip(vision, tower);
   } else if (type == "siglip_vision_model") {
     read_siglip(vision, tower);
+  } else if (type == "pixtral") {
+    read_pixtral(vision, tower);
   } else {
-    vision.fail("model_type", "expected \"clip_vision_model\" or \"siglip_vision_model\"");
+    vision.fail("model_type",
+                "expected \"clip_vision_model\", \"siglip_vision_model\" or \"pixtral\"");
     return;
   }
   set_layers(tower.encoder, all_layers(tower.encoder));
@@ -274,6 +302,9 @@ constexpr std::array kTowers = {TowerReader{"gemma3", read_gemma3_tower},
                                 TowerReader{"qwen25vl", read_qwen25_tower},
                                 TowerReader{"qwen3vl", read_qwen3_tower},
                                 TowerReader{"qwen3vlmoe", read_qwen3_tower},
+                                TowerReader{"qwen35", read_qwen3_tower},
+                                TowerReader{"qwen35moe", read_qwen3_tower},
+                                TowerReader{"mistral3", read_mistral3_tower},
                                 TowerReader{"llama4", read_llama4_tower},
                                 TowerReader{"mllama", read_mllama_tower}};
 

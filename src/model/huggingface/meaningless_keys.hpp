@@ -6,7 +6,7 @@
 namespace titer::huggingface {
 
 /// Keys that tell nothing about time or memory, or what the reader takes from elsewhere.
-inline constexpr std::array<std::string_view, 137> kMeaningless = {
+inline constexpr std::array<std::string_view, 155> kMeaningless = {
     "quantization_config",  // of the weights as they are published, not of training
     "_name_or_path",
     "_class_name",
@@ -143,6 +143,24 @@ inline constexpr std::array<std::string_view, 137> kMeaningless = {
     "use_stable_embedding",
     "mlp_type",
     "norm_type",
-    "n_ctx"};
+    "n_ctx",
+    "activation",
+    "norm_head",
+    "norm_softmax",
+    "score_function",
+    "score_func",
+    "router_dtype",
+    "use_rmsnorm",
+    "mup_enabled",
+    "route_norm",
+    "route_scale",
+    "use_grouped_mm",
+    "load_balance_coeff",
+    "ignore_index",
+    "media_placeholder_token_id",
+    "vision_token_id",
+    "audio_token_id",
+    "rescale_prenorm_residual",
+    "use_associative_scan"};
 
 }  // namespace titer::huggingface

@@ -61,7 +61,10 @@ void read_latent(Reader& in, const LatentKeys& keys, Transformer& model) {
   latent.kv_rank = in.integer(keys.kv_rank, 1, kMostWidth);
   latent.nope_dim = in.integer(keys.nope_dim, 0, kMostWidth);
   latent.rope_dim = in.integer(keys.rope_dim, 1, kMostWidth);
-  latent.value_dim = in.integer(keys.value_dim, 1, kMostWidth);
+  latent.value_dim =
+      keys.value_otherwise > 0
+          ? in.maybe_integer(keys.value_dim, 1, kMostWidth).value_or(keys.value_otherwise)
+          : in.integer(keys.value_dim, 1, kMostWidth);
   model.kv_heads = model.heads;
   model.head_dim = latent.nope_dim + latent.rope_dim;
   if (model.query_width() > kMostWidth) {

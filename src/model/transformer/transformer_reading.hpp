@@ -31,6 +31,7 @@ struct LatentKeys {
   std::string_view nope_dim;
   std::string_view rope_dim;
   std::string_view value_dim;
+  std::int64_t value_otherwise = 0;  // 0: has to be told
 };
 struct ExpertKeys {
   std::string_view count;
