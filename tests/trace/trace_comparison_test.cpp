@@ -292,6 +292,17 @@ TEST(TrainingLog, LinesOfOtherProgramsAreUnderstood) {
        std::nullopt},
       {"steps: 10 loss: 2.6 iter time (s): 1.250 samples/sec: 51.9", "DeepSpeed", 1.25, {}, {}},
       {"Training epoch 0, iteration 7/99 | train_step_timing in s: 3.456", "NeMo", 3.456, {}, {}},
+      {"0: Step 19 train_step_timing 1.9324 timestamp: 1713522620986.02", "NeMo", 1.9324, {}, {}},
+      // 768 sequences in 30 s, in batches of 64.
+      {":::MLLOG {\"time_ms\": 500, \"key\": \"global_batch_size\", \"value\": 64}\n"
+       "0: :::MLLOG {\"time_ms\": 1000, \"key\": \"block_start\", \"value\": null, "
+       "\"metadata\": {\"first_epoch_num\": 0, \"epoch_count\": 768}}\n"
+       "0: :::MLLOG {\"time_ms\": 31000, \"key\": \"block_stop\", \"value\": null, "
+       "\"metadata\": {\"first_epoch_num\": 0, \"epoch_count\": 768}}\n",
+       "MLPerf",
+       2.5,
+       {},
+       {}},
   };
   for (const Case& each : cases) {
     const TrainingLog log = parse_training_log(each.text, "a.log");

@@ -77,7 +77,23 @@ class MlperfReader {
       const std::optional<double> samples =
           metadata == nullptr ? std::nullopt : first_number(*metadata, sample_keys);
       progress(key->text, *time, samples, line);
+      if (key->text == "block_stop" && metadata != nullptr && !samples) {
+        whole_block(*time, number_at(*metadata, "epoch_count"), line);
+      } else if (key->text == "block_start") {
+        begun_ = *time;
+      }
     }
+  }
+
+  /// Benchmarks of language models count epochs in sequences: a block of a batch or more.
+  void whole_block(double time, std::optional<double> epochs, int line) {
+    if (batch_ <= 0 || epochs.value_or(0) < batch_ || begun_ <= 0 || time <= begun_) {
+      return;
+    }
+    LoggedStep step{.line = line};
+    step.samples_per_s = 1000 * *epochs / (time - begun_);
+    step.time = Seconds::from_si(batch_ / *step.samples_per_s);
+    blocks_.push_back(step);
   }
 
   void statistics(const Value& value, int line) {
@@ -131,6 +147,7 @@ class MlperfReader {
   static constexpr std::array<std::string_view, 2> sample_keys = {"samples_count", "samples"};
   TrainingLog& log_;
   double batch_ = 0;
+  double begun_ = 0;  // the block, in ms
   Point last_loss_;
   Point block_;
   std::vector<LoggedStep> stats_;

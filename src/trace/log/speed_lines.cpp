@@ -47,6 +47,7 @@ constexpr std::array kLogWords = std::to_array<LogWords>({
     {"iter time (s):", Says::time, 1, "DeepSpeed"},
     {"train_step_timing in s:", Says::time, 1, "NeMo"},
     {"train_step_timing in s=", Says::time, 1, "NeMo"},
+    {"train_step_timing", Says::time, 1, "NeMo", " timestamp:"},
     {"throughput/batches_per_sec:", Says::rate, 1, kComposer},
     {"throughput/device/tokens_per_sec:", Says::tokens_per_s, 1, kComposer},
     {"throughput/device/flops_per_sec:", Says::flops, 1, kComposer},
