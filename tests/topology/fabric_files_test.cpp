@@ -218,6 +218,50 @@ TEST(SlurmTopology, NodesAreBelowTheirSwitches) {
   EXPECT_EQ(graphs::hops(topology, 0, 11), 4);
 }
 
+TEST(SlurmTopology, YamlSaysTheSame) {
+  const SlurmChoices choices{.bandwidth = 50_GBps, .nics = 4, .oversubscription = 1};
+  const std::string_view yaml =
+      "---\n"
+      "- topology: blocks\n"
+      "  cluster_default: false\n"
+      "  block:\n"
+      "    block_sizes:\n"
+      "      - 2\n"
+      "    blocks:\n"
+      "      - block: b1\n"
+      "        nodes: node[01-02]\n"
+      "- topology: tree\n"
+      "  cluster_default: true\n"
+      "  tree:\n"
+      "    switches:\n"
+      "      - switch: root\n"
+      "        children: s[1-2]\n"
+      "      - switch: s1\n"
+      "        nodes: node[01-02]\n"
+      "      - switch: s2\n"
+      "        nodes: node[03-05]\n";
+  const std::string_view conf =
+      "SwitchName=root Switches=s[1-2]\nSwitchName=s1 Nodes=node[01-02]\n"
+      "SwitchName=s2 Nodes=node[03-05]\n";
+  ASSERT_TRUE(is_slurm_topology(yaml));
+  const Topology read = import_slurm_topology(yaml, "topology.yaml", choices).topology;
+  const Topology same = import_slurm_topology(conf, "topology.conf", choices).topology;
+  EXPECT_EQ(read.devices, 5 * 4);
+  EXPECT_EQ(read.switches, 3);
+  for (int vertex = 0; vertex < 5 * 4 + 3; ++vertex) {
+    for (int other = 5 * 4; other < 5 * 4 + 3; ++other) {
+      EXPECT_EQ(links(read, vertex, other), links(same, vertex, other));
+    }
+  }
+  const std::string wrong = std::string(yaml) + "      - switch: s3\n        nodes: node[06-\n";
+  try {
+    static_cast<void>(import_slurm_topology(wrong, "topology.yaml", choices));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_TRUE(error.lines.front().starts_with("topology.yaml:20:")) << error.lines.front();
+  }
+}
+
 TEST(SlurmTopology, SwitchesWithTwoAboveShareTheirLinksAndBlocksMeetInOne) {
   const SlurmChoices choices{.bandwidth = 50_GBps, .nics = 4, .oversubscription = 1};
   const Imported two = import_slurm_topology(

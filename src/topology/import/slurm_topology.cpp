@@ -1,5 +1,5 @@
-// Slurm's topology.conf: which nodes are below which switch, and which switches below which; or
-// which nodes are in which block.
+// Slurm's topology.conf, or topology.yaml: which nodes are below which switch, and which switches
+// below which; or which nodes are in which block.
 
 #include <fmt/format.h>
 
@@ -285,6 +285,9 @@ class SlurmBuilder {
 }  // namespace
 
 bool is_slurm_topology(std::string_view text) {
+  if (is_slurm_yaml(text)) {
+    return true;
+  }
   const std::vector<std::string_view> lines = text_lines(text);
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     const std::size_t begin = line.find_first_not_of(" \t");
@@ -296,7 +299,9 @@ bool is_slurm_topology(std::string_view text) {
 Imported import_slurm_topology(std::string_view text,
                                std::string_view source,
                                const SlurmChoices& choices) {
-  return SlurmBuilder(slurm_lines(text, source), source, choices).run();
+  const std::string conf =
+      is_slurm_yaml(text) ? slurm_conf_of_yaml(text, source) : std::string(text);
+  return SlurmBuilder(slurm_lines(conf, source), source, choices).run();
 }
 
 std::span<const Field<SlurmNetwork>> SlurmNetwork::fields() {

@@ -23,6 +23,11 @@ namespace titer {
 /// Whether a name comes before another, the numbers in them by value: "node9" before "node10".
 [[nodiscard]] bool before_by_number(std::string_view a, std::string_view b);
 
+/// Whether it is Slurm's topology.yaml; what that says, in the lines of topology.conf at the same
+/// places.
+[[nodiscard]] bool is_slurm_yaml(std::string_view text);
+[[nodiscard]] std::string slurm_conf_of_yaml(std::string_view text, std::string_view source);
+
 /// The key of a file that is read into a member `file`.
 template <class F>
 inline constexpr Field<F> kFileField = fields::of_schema<F, schema::text>(
