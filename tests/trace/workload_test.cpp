@@ -147,6 +147,40 @@ TEST(ChakraWorkload, AnExportedStepTakesAboutWhatWasPredicted) {
   EXPECT_GT(answer.messages, 0);
 }
 
+/// A field of a message: of number `number`, a number below 128 or a text.
+std::string field(int number, int value) {
+  return {static_cast<char>(number << 3), static_cast<char>(value)};
+}
+
+std::string field(int number, std::string_view text) {
+  return std::string{static_cast<char>((number << 3) | 2), static_cast<char>(text.size())} +
+         std::string(text);
+}
+
+/// A message of a trace, after its length.
+std::string node(std::string_view fields) {
+  return std::string(1, static_cast<char>(fields.size())) + std::string(fields);
+}
+
+TEST(ChakraWorkload, ACircleOfControlIsNotFollowedAndWhatStartsACollectiveIsNone) {
+  const std::string of_host =
+      field(10, field(1, "is_cpu_op") + std::string{'\xD8', '\x01', '\x01'});
+  const std::string trace =
+      node(field(2, field(1, "schema"))) +
+      node(field(1, 1) + field(2, "mul") + field(3, 4) + field(4, 2) + field(7, 30) + of_host) +
+      node(field(1, 2) + field(2, "kernel") + field(3, 4) + field(5, 1) + field(7, 20)) +
+      node(field(1, 3) + field(2, "allreduce") + field(3, 7) + field(5, 2) + field(7, 40) +
+           of_host);
+  const TemporaryFolder folder;
+  const std::vector<std::filesystem::path> files = {folder.file("step.0.et", trace)};
+  const Workload workload = load_workload(files);
+  ASSERT_EQ(workload.remarks.size(), 1U);
+  EXPECT_NE(workload.remarks.front().find("\"data_deps\" alone count"), std::string::npos);
+  const Replay answer = replay(workload, cluster());
+  EXPECT_EQ(answer.collectives, 0);
+  EXPECT_NEAR(answer.makespan.si(), 90e-6, 1e-9);
+}
+
 TEST(ChakraWorkload, ARankThatIsMissingIsRefused) {
   const TemporaryFolder folder;
   const std::string empty = folder.file("step.1.et", "");

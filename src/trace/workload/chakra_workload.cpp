@@ -97,6 +97,37 @@ class ChakraGroups {
   std::vector<std::vector<int>> groups_;
 };
 
+/// Nodes that a node waits for, by id.
+struct ChakraWaits {
+  std::vector<std::uint64_t> control;
+  std::vector<std::uint64_t> data;
+};
+
+/// Whether some of `nodes` wait for what waits for them.
+bool wait_in_a_circle(const std::vector<WorkNode>& nodes) {
+  std::vector<std::vector<std::uint32_t>> next(nodes.size());
+  std::vector<std::size_t> open(nodes.size());
+  std::vector<std::uint32_t> ready;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    open[i] = nodes[i].after.size();
+    for (const std::uint32_t before : nodes[i].after) {
+      next[before].push_back(i);
+    }
+    if (open[i] == 0) {
+      ready.push_back(i);
+    }
+  }
+  std::size_t done = 0;
+  for (; done < ready.size(); ++done) {
+    for (const std::uint32_t i : next[ready[done]]) {
+      if (--open[i] == 0) {
+        ready.push_back(i);
+      }
+    }
+  }
+  return done < nodes.size();
+}
+
 class ChakraRank {
  public:
   ChakraRank(const std::filesystem::path& path, std::set<std::string>& remarks)
@@ -160,7 +191,7 @@ class ChakraRank {
     std::uint64_t id = 0;
     std::uint64_t type = 0;
     std::uint64_t duration = 0;
-    std::vector<std::uint64_t> waits;
+    ChakraWaits waits;
     WireFields fields(message);
     while (fields.next()) {
       switch (fields.number()) {
@@ -174,8 +205,10 @@ class ChakraRank {
           type = fields.value();
           break;
         case 4:
+          add_waits(fields, waits.control);
+          break;
         case 5:
-          add_waits(fields, waits);
+          add_waits(fields, waits.data);
           break;
         case 7:
           duration = fields.value();
@@ -241,7 +274,10 @@ class ChakraRank {
                 WorkNode& node) {
     const auto bytes = static_cast<double>(facts.number("comm_size").value_or(0));
     node.bytes = Bytes::from_si(bytes);
-    if (type == kCollective) {
+    // An operator of PyTorch that starts a collective is of its type too, and says nothing of it.
+    const bool starts_one =
+        facts.number("is_cpu_op").value_or(0) != 0 && !facts.number("comm_type");
+    if (type == kCollective && !starts_one) {
       node.kind = WorkKind::collective;
       set_collective(facts.number("comm_type").value_or(0), node);
     } else if (type == kSend || type == kReceive) {
@@ -312,14 +348,32 @@ class ChakraRank {
 
   void resolve() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      for (const std::uint64_t id : waits_[i]) {
-        const auto known = numbers_.find(id);
-        if (known == numbers_.end()) {
-          remarks_.insert("nodes wait for others that the traces do not hold: these count as done");
-          continue;
-        }
-        nodes_[i].after.push_back(known->second);
+      wait_for(waits_[i].data, nodes_[i]);
+    }
+    std::vector<std::size_t> of_data;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      of_data.push_back(nodes_[i].after.size());
+      wait_for(waits_[i].control, nodes_[i]);
+    }
+    if (!wait_in_a_circle(nodes_)) {
+      return;
+    }
+    remarks_.insert(
+        "nodes wait for each other in a circle by \"ctrl_deps\": \"data_deps\" alone count, as in "
+        "ASTRA-sim");
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      nodes_[i].after.resize(of_data[i]);
+    }
+  }
+
+  void wait_for(std::span<const std::uint64_t> ids, WorkNode& node) {
+    for (const std::uint64_t id : ids) {
+      const auto known = numbers_.find(id);
+      if (known == numbers_.end()) {
+        remarks_.insert("nodes wait for others that the traces do not hold: these count as done");
+        continue;
       }
+      node.after.push_back(known->second);
     }
   }
 
@@ -327,7 +381,7 @@ class ChakraRank {
   std::set<std::string>& remarks_;
   std::string text_;
   std::vector<WorkNode> nodes_;
-  std::vector<std::vector<std::uint64_t>> waits_;   // of each node, by id
+  std::vector<ChakraWaits> waits_;                  // of each node
   std::map<std::uint64_t, std::uint32_t> numbers_;  // of nodes by id
 };
 
