@@ -276,15 +276,14 @@ TEST(Validate, RefusesWhatAdaptersDoNotGoWith) {
                   "only: adapters of experts are not modelled"});
   EXPECT_EQ(texts(adapted("mixtral-8x7b", {.rank = 16, .targets = kQueryAndValue})), Lines());
   Scenario scenario =
-      adapted("megatron-1.7b", {.rank = 1024, .targets = role_bit(WeightRole::gate)});
+      adapted("megatron-1.7b", {.rank = 2048, .targets = role_bit(WeightRole::gate)});
   scenario.training.frozen.first = 3;
   EXPECT_EQ(
       texts(scenario),
-      (Lines{"training.adapters: 1024: expected no frozen_layers: all but adapters are frozen",
+      (Lines{"training.adapters: 2048: expected no frozen_layers: all but adapters are frozen",
              "training.adapters.targets: a list: expected no gate, which this model's MLP "
              "has not",
-             "training.adapters.rank: 1024: expected at most 288, an eighth of the hidden "
-             "size"}));
+             "training.adapters.rank: 2048: expected at most 1152, half of the hidden size"}));
 }
 
 TEST(AdapterFields, ReadAndWriteTargets) {

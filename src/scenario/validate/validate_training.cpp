@@ -50,8 +50,8 @@ void check_targets(const Adapters& adapters, const Transformer& model, Demands& 
         "otherwise");
   check(model.gated || all || !adapters.is_target(WeightRole::gate),
         "expected no gate, which this model's MLP has not");
-  demands.demand(adapters.rank <= model.hidden / 8, "training.adapters.rank", adapters.rank, [&] {
-    return fmt::format("expected at most {}, an eighth of the hidden size", model.hidden / 8);
+  demands.demand(adapters.rank <= model.hidden / 2, "training.adapters.rank", adapters.rank, [&] {
+    return fmt::format("expected at most {}, half of the hidden size", model.hidden / 2);
   });
 }
 
