@@ -37,6 +37,26 @@ bool is_true(const Value& value) {
 
 bool is_same_value(const Value& a, const Value& b) { return to_json(a, 0) == to_json(b, 0); }
 
+/// Numbers by size, texts as in a dictionary; others are not compared.
+std::optional<bool> in_order(const Value& a, std::string_view sign, const Value& b) {
+  const auto ordered = [sign](const auto& left, const auto& right) {
+    if (sign == " > ") {
+      return left > right;
+    }
+    if (sign == " < ") {
+      return left < right;
+    }
+    return sign == " >= " ? left >= right : left <= right;
+  };
+  if (a.kind != b.kind) {
+    return std::nullopt;
+  }
+  if (a.kind == Value::Kind::number) {
+    return ordered(a.number, b.number);
+  }
+  return a.kind == Value::Kind::text ? std::optional(ordered(a.text, b.text)) : std::nullopt;
+}
+
 std::optional<bool> compared(std::string_view left,
                              std::string_view sign,
                              std::string_view right,
@@ -46,15 +66,22 @@ std::optional<bool> compared(std::string_view left,
   if (!a || !b) {
     return std::nullopt;
   }
+  const bool are_texts = a->kind == Value::Kind::text && b->kind == Value::Kind::text;
   if (sign == " in ") {
+    if (are_texts) {
+      return b->text.find(a->text) != std::string::npos;
+    }
+    if (b->kind != Value::Kind::array) {
+      return std::nullopt;
+    }
     bool is_among = false;
     for (const Value& item : b->items) {
       is_among = is_among || is_same_value(*a, item);
     }
     return is_among;
   }
-  if (sign == " > " || sign == " >= ") {
-    return sign == " > " ? a->number > b->number : a->number >= b->number;
+  if (sign == " > " || sign == " >= " || sign == " < " || sign == " <= ") {
+    return in_order(*a, sign, *b);
   }
   const bool is_negated = sign == " != " || sign == " is not ";
   return is_same_value(*a, *b) != is_negated;
@@ -142,8 +169,8 @@ class Conditions {
   }
 
   [[nodiscard]] std::optional<bool> plain(std::string_view text) const {
-    constexpr std::array<std::string_view, 8> signs = {
-        " not in ", " is not ", " is ", " == ", " != ", " >= ", " > ", " in "};
+    constexpr std::array<std::string_view, 10> signs = {
+        " not in ", " is not ", " is ", " == ", " != ", " >= ", " <= ", " > ", " < ", " in "};
     for (const std::string_view sign : signs) {
       const std::vector<std::size_t> places = places_of_word(text, sign);
       if (places.empty()) {

@@ -78,5 +78,24 @@ TEST(ProgramFlow, AModuleThatIsNotAtHandLeavesThePrecisionOpen) {
   EXPECT_NE(training_of(text, "precision"), "\"fp32\"");
 }
 
+TEST(ProgramFlow, TextsAreComparedAsTexts) {
+  const auto batch = [](const std::string& condition) {
+    return training_of(program("VERSION = \"4.9\"\nNAME = \"Qwen2.5-7B\"\nSIZE = 7\nSTEPS = 2\n"
+                               "if " +
+                                   condition + ":\n    STEPS = 8\n",
+                               "bf16=True, gradient_accumulation_steps=STEPS"),
+                       "global_batch");
+  };
+  EXPECT_EQ(batch("VERSION > \"4.1\""), "16");
+  EXPECT_EQ(batch("VERSION < \"4.1\""), "4");
+  EXPECT_EQ(batch("\"Qwen\" in NAME"), "16");
+  EXPECT_EQ(batch("\"llama\" in NAME"), "4");
+  EXPECT_EQ(batch("\"llama\" not in NAME"), "16");
+  EXPECT_EQ(batch("SIZE <= 7"), "16");
+  EXPECT_EQ(batch("SIZE < 7"), "4");
+  // A number and a text have no order: the condition is not decided, and not taken.
+  EXPECT_EQ(batch("VERSION > 4"), "4");
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer
