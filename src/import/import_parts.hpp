@@ -24,8 +24,9 @@ struct MegatronDefaults {
   std::int64_t least_experts = 1;    // fewer stand for a model without
   std::int64_t expert_interval = 1;  // every so manieth layer has experts
   std::optional<double> capacity_factor{};
-  bool is_deepspeed = false;  // whose configuration tells how states are split
-  bool is_local = false;      // attention is not fused unless the file asks for it
+  bool is_deepspeed = false;    // whose configuration tells how states are split
+  bool is_local = false;        // attention is not fused unless the file asks for it
+  bool gathers_tokens = false;  // experts' ranks, unless the file asks for an all-to-all
 };
 
 /// What other files of the same run tell.
@@ -85,6 +86,11 @@ void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers);
 [[nodiscard]] bool learns_masked_words(const ImportTask& task);
 void suppose_word_pieces(const ImportTask& task);
 void read_masked_words(const ImportTask& task, Transformer& model);
+/// Whether images stand in front of its text; if so, the length of both together, before all else,
+/// and the tower that makes tokens of them, after it.
+[[nodiscard]] bool sees_images(const ImportTask& task);
+void put_image_tokens(const ImportTask& task);
+void read_images(const ImportTask& task, Transformer& model);
 /// Its experts, after its widths.
 void read_megatron_experts(const ImportTask& task, Transformer& model);
 /// How many layers a pattern of hybrids has, such as "M-M*-"; 0: there is no pattern.
@@ -158,8 +164,9 @@ void put(Value& object, std::string_view key, const std::optional<T>& value) {
   }
 }
 
-/// The model that HuggingFace's keys tell of, of a file that has them among others.
-void put_model_of_config(const ImportTask& task, const Value& config);
+/// The model that HuggingFace's keys tell of, of a file that has them among others; returns those
+/// that its class does not read.
+std::vector<std::string> put_model_of_config(const ImportTask& task, const Value& config);
 /// A stack that stands for software that has none of its own here, which is said.
 void stand_in(const ImportTask& task, std::string_view stack, std::string_view software);
 
@@ -183,6 +190,8 @@ void import_bridge_recipe(const ImportTask& task);
 void import_neox(const ImportTask& task);
 void import_deepspeed(const ImportTask& task);
 void import_torchtitan(const ImportTask& task);
+/// Its FLUX, which denoises: the model, and tokens of texts and images.
+void read_torchtitan_flux(const ImportTask& task, const std::string& flavor);
 /// Its plan and training, of a model that is known.
 void torchtitan_plan(const ImportTask& task);
 void import_primus(const ImportTask& task);

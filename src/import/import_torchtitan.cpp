@@ -44,6 +44,10 @@ void read_model(const ImportTask& task) {
   const bool is_named = in.has("model.name");
   const std::string model = in.word("model.name").value_or("llama3");
   const std::string flavor = in.text("model.flavor").value_or("");
+  if (model == "flux") {
+    read_torchtitan_flux(task, flavor);
+    return;
+  }
   const auto* found = std::find_if(
       kTorchtitanFlavors.begin(), kTorchtitanFlavors.end(), [&](const TorchtitanFlavor& known) {
         return known.model == model && known.flavor == flavor;

@@ -84,11 +84,19 @@ bool is_read(Settings& in, std::string_view type) {
   return type == "megatron_mamba" && hybrid_layers(in) > 0;
 }
 
-std::optional<Told> told_by_settings(Settings& in) {
+/// What a tower in front of the text is told by, which is read.
+constexpr std::array<std::string_view, 4> kOfTowers = {
+    "img_", "patch_dim", "encoder_num_layers", "decoder_num_layers"};
+
+std::optional<Told> told_by_settings(Settings& in, bool sees) {
   for (const std::string& key : in.keys()) {
     const auto* sign = std::find_if(kSettings.begin(), kSettings.end(), [&](const Sign& known) {
       return key.starts_with(known.sign);
     });
+    if (sees && sign != kSettings.end() &&
+        std::find(kOfTowers.begin(), kOfTowers.end(), sign->sign) != kOfTowers.end()) {
+      continue;
+    }
     if (sign != kSettings.end() && !is_read(in, sign->type) && says_something(in, key)) {
       return Told{.key = key, .type = sign->type};
     }
@@ -131,7 +139,8 @@ void refuse_unmodelled(const ImportTask& task) {
     task.in.fail("mm_model", "tells the model, in a file of MindSpeed-MM's that is not read");
     return;
   }
-  if (const auto told = told_by_settings(task.in)) {
+  const bool sees = sees_images(task);
+  if (const auto told = told_by_settings(task.in, sees)) {
     task.in.fail(told->key, unmodelled_refusal(told->type));
     return;
   }
@@ -139,7 +148,8 @@ void refuse_unmodelled(const ImportTask& task) {
     const auto* sign = std::find_if(kScripts.begin(), kScripts.end(), [&](const Sign& known) {
       return script.find(known.sign) != std::string::npos;
     });
-    if (sign != kScripts.end() && !is_read(task.in, sign->type)) {
+    const bool is_seeing = sees && sign != kScripts.end() && sign->sign == "pretrain_vlm";
+    if (sign != kScripts.end() && !is_seeing && !is_read(task.in, sign->type)) {
       task.in.fail("", script + ": " + unmodelled_refusal(sign->type));
       return;
     }

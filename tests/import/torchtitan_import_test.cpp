@@ -8,6 +8,7 @@
 #include "temporary_folder.hpp"
 #include "titer/import/imported.hpp"
 #include "titer/input/input_error.hpp"
+#include "titer/model/transformer/denoiser.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -189,6 +190,26 @@ TEST(ImportTorchtitan, DegreesOfDataStoodOnceWithTheTraining) {
       of("[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 2048\n"
          "local_batch_size = 2\ndata_parallel_something = 2\n");
   EXPECT_TRUE(any_has(other.unread, "training.data_parallel_something"));
+}
+
+TEST(ImportTorchtitan, FluxHasTokensOfTextAndImage) {
+  const std::string text =
+      "[model]\nname = \"flux\"\nflavor = \"flux-schnell\"\n[training]\nlocal_batch_size = 4\n"
+      "img_size = 512\nclassifier_free_guidance_prob = 0.4\n[encoder]\n"
+      "t5_encoder = \"google/t5-v1_1-xxl\"\n";
+  const ImportedRun run = of(text + "max_t5_encoding_len = 256\n");
+  ASSERT_TRUE(run.model && run.model->denoiser && run.model->denoiser->text);
+  EXPECT_EQ(run.model->layers, 19 + 38);
+  EXPECT_EQ(run.model->denoiser->text->tokens, 256);
+  EXPECT_EQ(member(run.training, "sequence"), std::to_string(32 * 32 + 256));
+  EXPECT_EQ(member(run.plan, "recompute"), "\"full\"");
+  EXPECT_TRUE(run.unread.empty()) << run.unread.front();
+  EXPECT_TRUE(any_has(run.assumed, "encoders of images and texts"));
+  EXPECT_EQ(member(of(text).training, "sequence"), std::to_string(32 * 32 + 512));
+  EXPECT_EQ(member(of(text + "[activation_checkpoint]\nmode = \"none\"\n").plan, "recompute"),
+            "\"none\"");
+  EXPECT_NE(refusal("[model]\nname = \"flux\"\nflavor = \"flux-pro\"\n").find("flux-schnell"),
+            std::string::npos);
 }
 
 }  // namespace TITER_TEST_FILE

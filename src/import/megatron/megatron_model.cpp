@@ -380,10 +380,12 @@ Transformer megatron_model(const ImportTask& task) {
   if (is_encoder) {
     suppose_word_pieces(task);
   }
+  put_image_tokens(task);
   Transformer model = MegatronModel(task).read();
   if (is_encoder) {
     read_masked_words(task, model);
   }
+  read_images(task, model);
   return model;
 }
 
