@@ -117,15 +117,15 @@ bool is_offloaded(const Value& plan, std::string_view part) {
   return offload != nullptr && offload->find(part) != nullptr;
 }
 
-/// fp32 moments of a parameter or narrower ones; muon's as if no parameter were of a matrix.
-double moment_bytes_of(std::string_view optimizer) {
+/// Moments of a parameter, of `each` or narrower; muon's as if no parameter were of a matrix.
+double moment_bytes_of(std::string_view optimizer, Bytes each) {
   constexpr double quantised = 1 + 4.0 / 256;
   const bool has_two = optimizer == "adam" || optimizer == "lamb" || optimizer == "muon";
   const bool has_one = optimizer == "sgd" || optimizer == "lion";
   if (optimizer == "adam-8bit" || optimizer == "lion-8bit") {
     return (optimizer == "adam-8bit" ? 2 : 1) * quantised;
   }
-  return has_two ? 8.0 : (has_one ? 4.0 : 0.0);
+  return each.si() * (has_two ? 2.0 : (has_one ? 1.0 : 0.0));
 }
 
 void add_memory(const Held& most, const ImportedRun& imported, ImportFigures& figures) {
@@ -135,8 +135,12 @@ void add_memory(const Held& most, const ImportedRun& imported, ImportFigures& fi
   // fp8 is of what products read; the weights themselves are bf16. [NVIDIA Transformer Engine]
   const Bytes weight =
       size_of(figures.precision == DataType::fp8 ? DataType::bf16 : figures.precision);
-  const double moments = moment_bytes_of(optimizer);
-  const Bytes state = Bytes::from_si(moments + (narrow ? 4.0 : 0.0));
+  const auto number_of = [&](std::string_view what) {
+    return size_of(type_of(word_of(imported.training, what, "fp32")));
+  };
+  const double moments = moment_bytes_of(optimizer, number_of("state_precision"));
+  const Bytes master = number_of("master_precision");
+  const Bytes state = Bytes::from_si(moments) + (narrow && master > weight ? master : Bytes{});
   const auto data =
       static_cast<double>(integer_of(plan, "data", 1) * integer_of(plan, "context", 1));
   const auto tensor = static_cast<double>(integer_of(plan, "tensor", 1));

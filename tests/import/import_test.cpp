@@ -292,7 +292,7 @@ TEST(ImportMegatron, ArchitecturesThatAreNoPlainModelAreRefusedByName) {
        {"python pretrain_ict.py " + gpt(""), "run.sh", "two encoders, of questions and of texts"},
        {gpt("--encoder-num-layers 12"), "run.sh", "an encoder beside a decoder"},
        {gpt("--retro-add-retriever"), "run.sh", "retrieved texts"},
-       {gpt("--img-h 336 --img-w 336"), "run.sh", "a vision tower"},
+       {gpt("--vision-model-type clip"), "run.sh", "a vision tower"},
        {"name: megatron_t5\n" + nemo, "n.yaml", "an encoder beside a decoder"}}};
   for (const Case& c : cases) {
     const std::vector<std::string> lines = refusal(c.text, std::string(c.file));
@@ -484,6 +484,15 @@ TEST(ImportFigures, MemoryOfTheFullestRankFollowsThePlan) {
   EXPECT_DOUBLE_EQ(figures.weights.si(), 2 * n);
   EXPECT_DOUBLE_EQ(figures.gradients.si(), 4 * n);
   EXPECT_DOUBLE_EQ(figures.optimizer.si(), 12 * n / 4);  // 16 devices: d = 4
+}
+
+TEST(ImportFigures, MemoryFollowsThePrecisionOfWhatIsHeld) {
+  ImportedRun run = import_text(gpt("--bf16 --world-size 8"), "run.sh");
+  run.training.add("state_precision", Value("bf16"));
+  const auto n = static_cast<double>(import_figures(*run.model, run).parameters);
+  EXPECT_DOUBLE_EQ(import_figures(*run.model, run).optimizer.si(), (4 + 2 + 2) * n);
+  run.training.add("master_precision", Value("bf16"));  // the weights themselves
+  EXPECT_DOUBLE_EQ(import_figures(*run.model, run).optimizer.si(), (2 + 2) * n);
 }
 
 TEST(Import, ContradictionsGetALineWithPlaceAndFlag) {
