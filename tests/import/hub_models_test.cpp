@@ -132,5 +132,20 @@ TEST(HubModels, OfMistralsTheFirstAloneSeesAWindow) {
   }
 }
 
+TEST(HubModels, AreBasesByTheirNames) {
+  const std::optional<Transformer> small = model_of_hub("Qwen/Qwen2.5-1.5B-Instruct");
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small->layers, 28);
+  EXPECT_EQ(small->title, "Qwen2.5-1.5B-Instruct");
+  EXPECT_FALSE(model_of_hub("llama3-8b"));  // which is shipped
+  EXPECT_FALSE(model_of_hub("nobody/knows-3b"));
+  const std::optional<Transformer> biased = model_of_hub("baichuan-inc/Baichuan2-13B-Base");
+  ASSERT_TRUE(biased);
+  EXPECT_EQ(biased->positions, Positions::alibi);
+  const std::optional<Transformer> mixed = model_of_hub("Qwen/Qwen3.5-27B");
+  ASSERT_TRUE(mixed && mixed->mixer);
+  EXPECT_EQ(mixed->mixer->heads, 48);
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

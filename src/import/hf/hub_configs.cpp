@@ -62,6 +62,8 @@ void add_style(Value& config, const HubShape& model) {
     config.add("attention_types", std::move(types));
   } else if (model.type == "internlm2") {
     config.add("bias", Value(false));
+  } else if (model.type == "qwen3_5_text") {
+    config.add("linear_num_value_heads", Value(std::int64_t{model.hidden == 5120 ? 48 : 32}));
   } else if (model.type == "stablelm") {
     config.add("use_qkv_bias", Value(model.vocabulary == 100352));
   }
@@ -152,7 +154,9 @@ Value config_of(const HubShape& model) {
     config.add("sliding_window", model.window > 0 ? Value(model.window) : Value());
   }
   config.add("vocab_size", Value(model.vocabulary));
-  config.add("max_position_embeddings", Value(model.longest));
+  // The larger of Baichuan's have biases of scores, which this key tells.
+  const bool has_alibi = model.type == "baichuan" && model.heads == 40;
+  config.add(has_alibi ? "model_max_length" : "max_position_embeddings", Value(model.longest));
   config.add("tie_word_embeddings", Value(model.tied));
   add_style(config, model);
   return config;

@@ -85,7 +85,11 @@ ImportOptions import_options(const ImportCommand& command) {
   options.devices = command.devices;
   options.vocabulary = command.vocabulary;
   if (!command.model.empty()) {
-    options.base = load_model(command.model);
+    const std::optional<Transformer> known = model_of_hub(command.model);
+    const bool is_file = std::filesystem::exists(command.model);
+    options.base = known && !is_file && !is_shipped(kModelData, command.model)
+                       ? known
+                       : load_model(command.model);
   }
   if (!command.cluster.empty()) {
     static_cast<void>(load_data(kClusterData, command.cluster));
