@@ -58,6 +58,12 @@ void read_gradient_precision(const ImportTask& task) {
       task.into.training.add("gradient_precision", Value(ours));
     }
   }
+  constexpr std::string_view sent = "communication_data_type";
+  const std::string other = task.in.word(sent).value_or("auto");
+  const Value* const kept = task.into.training.find("gradient_precision");
+  if (other != "auto" && other != type && (kept == nullptr || kept->text != other)) {
+    task.in.leave_out(sent, "gradients are taken to be sent as they are kept");
+  }
 }
 
 void read_precision(const ImportTask& task) {
@@ -131,6 +137,13 @@ void deepspeed_settings(const ImportTask& task) {
   read_precision(task);
   read_gradient_precision(task);
   put_optimizer(task, "optimizer.type");
+  if (in.is_on("data_efficiency.enabled")) {
+    in.leave_out("data_efficiency.enabled", "every step has all tokens of all layers here");
+  }
+  if (in.integer("zero_optimization.zero_hpz_partition_size", 1, kMostDegree).value_or(1) > 1) {
+    in.leave_out("zero_optimization.zero_hpz_partition_size",
+                 "weights are gathered from all ranks that split them here");
+  }
   in.skip_what_is_off("enabled");
   in.skip(harmless_in_deepspeed());
 }

@@ -229,7 +229,7 @@ constexpr std::array<HarmlessSettings, 6> kOfDeepSpeed = {
 /// By the classes of megatron/neox_arguments.
 constexpr std::array<HarmlessSettings, 10> kOfNeox = {
     {{kLearning,
-      "lr_decay_* min_lr override_lr_scheduler warmup gradient_clipping weight_decay "
+      "lr_decay_* min_lr min_scale override_lr_scheduler warmup gradient_clipping weight_decay "
       "use_checkpoint_lr_scheduler"},
      {kStart, "init_method init_method_std output_layer_init_method seed"},
      {kOperations,
@@ -245,10 +245,12 @@ constexpr std::array<HarmlessSettings, 10> kOfNeox = {
      {kData,
       "vocab_file merge_file data_path data_impl tokenizer_* train_data_* valid_data_* "
       "test_data_* split mmap_warmup weight_by_num_documents weighted_sampler_alpha num_workers "
+      "temperature top_p top_k maximum_tokens sample_output_file num_samples text_gen_type "
       "pack_impl short_seq_prob eod_mask_loss train_proportion forget_path"},
      {kLoss, "loss_scale* initial_loss_scale min_loss_scale hysteresis"},
      {kLaunch,
       "distributed_backend launcher deepspeed_* hostfile include exclude num_gpus num_nodes "
+      "adlr_autoresume* "
       "master_port no_ssh_check detect_nvlink_pairs user_script include_path "
       "output_layer_parallelism"},
      {kKernels,

@@ -116,7 +116,8 @@ class NeoxModel {
     const bool other =
         text.find("sparse") != std::string::npos || text.find("local") != std::string::npos ||
         text.find("mamba") != std::string::npos || text.find("rwkv") != std::string::npos ||
-        text.find("bigbird") != std::string::npos;
+        text.find("bigbird") != std::string::npos || text.find("mlp") != std::string::npos ||
+        text.find("longformer") != std::string::npos;
     if (other) {
       in_.fail("attention_config", "expected global or flash: others are not modelled");
     }

@@ -87,6 +87,8 @@ muon_tp_mode blockwise
 moe_upcycling_granularity 1
 bert_embedder_type megatron
 num_channels 3
+deallocate_pipeline_outputs true
+data_sharding true
 num_classes 1000
 vision_backbone_type vit
 swin_backbone_type tiny
@@ -105,6 +107,13 @@ std::string_view usual_in_maxtext() { return kMaxText; }
 /// [megatron/neox_arguments/neox_args.py and deepspeed_args.py, 2021 to 2025]
 std::string_view usual_in_neox() {
   return R"(model_arch gpt2
+pipe_partition_method type:transformer|mlp
+optimizer_type adam
+scalenorm_epsilon 1e-08
+rpe_num_buckets 32
+rpe_max_distance 128
+deepspeed true
+curriculum_seqlen 0
 opt_pos_emb_offset 0
 param_sharing_style grouped
 extra_sentinel_tokens 0

@@ -64,5 +64,15 @@ TEST(ImportNanoGpt, RanksShareTheStepsOfAccumulation) {
   EXPECT_TRUE(any_has(of("n_experts = 8\n").unread, "n_experts"));
 }
 
+TEST(ImportNanoGpt, AFileOfWidthsAloneIsOne) {
+  const ImportedRun run = testing::of(
+      "out_dir = 'out'\ndataset = 'shakespeare'\nblock_size = 62\nn_layer = 6\nn_head = 8\n"
+      "n_embd = 128\n",
+      "small.py",
+      8);
+  EXPECT_EQ(run.model->layers, 6);
+  EXPECT_EQ(testing::member(run.training, "global_batch"), std::to_string(12 * 40));
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -83,7 +83,26 @@ void import_accelerate(const ImportTask& task) {
   if (!task.others.has_trainer) {
     put(task.into.plan, "data", ranks.data);
   }
+  refuse_host(task);
+  remark_on_compiling(task, {"dynamo_backend", "dynamo_config.dynamo_backend"});
   in.skip(harmless_in_hf());
+}
+
+void refuse_host(const ImportTask& task) {
+  if (task.in.is_on("use_cpu")) {
+    task.in.leave_out("use_cpu", "steps on a host's processors are not modelled");
+  }
+}
+
+void remark_on_compiling(const ImportTask& task, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    const std::string word = lower(task.in.written(key));
+    if (!word.empty() && word != "no" && word != "false" && word != "null") {
+      static_cast<void>(task.in.raw(key));
+      assume(task, key, "kernels are taken as those of a program that is not compiled");
+      return;
+    }
+  }
 }
 
 void settle_precision(std::vector<ImportedRun>& parts) {

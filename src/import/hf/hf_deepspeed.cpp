@@ -81,7 +81,7 @@ void read_file(const ImportTask& task, const Document& document) {
   deepspeed_settings(inside);
   in.skip({.what = "batches, which the trainer's settings tell",
            .patterns = "train_batch_size train_micro_batch_size_per_gpu "
-                       "gradient_accumulation_steps communication_data_type comms_config.* "
+                       "gradient_accumulation_steps comms_config.* "
                        "monitor_config.*"});
   problems.raise();
   add_outcome(in, task.into);
@@ -178,6 +178,11 @@ bool put_deepspeed(const ImportTask& task, std::string_view key) {
     return name.starts_with(inside) && !name.starts_with("deepspeed_config.");
   });
   if (holds) {
+    constexpr std::string_view steps = "gradient_accumulation_steps";
+    const std::string there = inside + std::string(steps);
+    if (const Value* const told = in.raw(steps); told != nullptr && in.written(there) == "auto") {
+      in.replace(there, *told);
+    }
     in.rename(inside, "");
     in.skip_told_elsewhere("auto");
     deepspeed_settings(task);

@@ -65,7 +65,7 @@ constexpr std::array<HarmlessSettings, 11> kOfHf = {
       "max_prompt_length use_auth_token hf_hub_token ms_hub_token token "
       "low_cpu_mem_usage shift_attn pretraining_tp mixer_list mixer_list_* dataset_mixer* "
       "max_train_steps train_file_dir validation_file_dir reduce_loss eos_token bos_token cache_* "
-      "sanity_check* ground_truths_key max_prompt_len curriculum_sampling multipack_* "
+      "sanity_check* ground_truths_key max_prompt_len model_prompt curriculum_sampling multipack_* "
       "pretraining_sample_concatenation batch_flattening pretrain_multipack_* "
       "streaming_multipack_* added_tokens_overrides eot_tokens fix_untrained_tokens "
       "processor_type sequence_len_overflow_handling train_sampling_strategy padding_free "

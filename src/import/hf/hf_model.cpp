@@ -47,6 +47,16 @@ bool is_of_tower(std::string_view key) {
   });
 }
 
+/// Widths of all together, of a file whose language model tells its own.
+bool stands_inside(const Document& document, std::string_view key) {
+  constexpr std::array<std::string_view, 3> sections = {
+      "text_config", "llm_config", "language_config"};
+  return key.find('.') == std::string_view::npos &&
+         std::any_of(sections.begin(), sections.end(), [&](std::string_view section) {
+           return document.at(std::string(section)) != nullptr;
+         });
+}
+
 void append_key(const std::string& key, std::string& names) {
   names += (names.empty() ? "" : ", ") + key;
 }
@@ -66,7 +76,7 @@ void import_huggingface(const Foreign& foreign, const std::string& file, Importe
     line.append(": ").append(key);
     if (value != nullptr && tells_nothing(*value)) {
       append_key(key, names);
-    } else if (is_of_tower(key)) {
+    } else if (is_of_tower(key) || stands_inside(foreign.document, key)) {
       into.assumed.push_back(line + ": is not read: the language model alone is taken");
     } else {
       into.unread.push_back(line);
@@ -103,10 +113,23 @@ void compare_with_index(const std::filesystem::path& folder, ImportedRun& run) {
                   counted));
 }
 
-void put_model_of_config(const ImportTask& task, const Value& config) {
+std::vector<std::string> put_model_of_config(const ImportTask& task, const Value& config) {
   const Document document{.root = config, .sources = {task.file}};
-  task.into.model = model_of(document, "").model;
+  ImportedModel read = model_of(document, "");
+  task.into.model = std::move(read.model);
   task.into.model->name.clear();
+  return read.ignored;
+}
+
+std::optional<Transformer> model_of_hub(const std::string& name) {
+  const std::optional<HubModel> known = hub_model(name);
+  if (!known || !known->shipped.empty()) {
+    return std::nullopt;
+  }
+  const Document document{.root = known->config, .sources = {name}};
+  Transformer model = model_of(document, lower_name(name)).model;
+  model.title = name.substr(name.rfind('/') + 1);
+  return model;
 }
 
 std::string file_beside(const ImportTask& task, const std::string& named) {
@@ -214,6 +237,9 @@ constexpr std::array<std::array<std::string_view, 2>, 7> kWidthsOfTypes = {
   const auto* const own = std::find_if(kWidthsOfTypes.begin(),
                                        kWidthsOfTypes.end(),
                                        [&](const auto& known) { return known[0] == *type; });
+  if (own == kWidthsOfTypes.end() && !task.in.has(overrides)) {
+    return false;
+  }
   if (own != kWidthsOfTypes.end()) {
     static_cast<void>(put_changes(config, (*own)[1], task.file));
   }

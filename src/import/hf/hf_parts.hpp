@@ -3,6 +3,7 @@
 // that are built on it, FSDP and DeepSpeed as accelerate calls them, adapters.
 
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -150,5 +151,10 @@ void import_paddlenlp(const ImportTask& task);
 
 /// Settings of the trainer that concern neither time nor memory.
 [[nodiscard]] std::span<const HarmlessSettings> harmless_in_hf();
+
+/// Says that what is compiled is not taken as such, by the first of the keys that asks for it.
+void remark_on_compiling(const ImportTask& task, std::initializer_list<std::string_view> keys);
+/// What trains on processors is not read.
+void refuse_host(const ImportTask& task);
 
 }  // namespace titer

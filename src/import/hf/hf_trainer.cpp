@@ -50,6 +50,8 @@ class Trainer {
     if (!has_deepspeed && !has_fsdp && !is_launched && !task_.others.has_launcher) {
       assume(task_, "deepspeed", "neither it nor fsdp is asked for: every rank has all states");
     }
+    refuse_host(task_);
+    remark_on_compiling(task_, {"torch_compile", "dynamo_backend", "dynamo_config.dynamo_backend"});
     in_.skip(harmless_in_hf());
   }
 

@@ -229,6 +229,14 @@ void import_swift(const ImportTask& task) {
                   .usual_rank = 8,
                   .usual_targets = is_old ? "query key value" : "all"},
                  {.bits = bits, .key = "quant_bits"});
+  } else {
+    // Weights are loaded as what is trained in.  [swift/llm/model/register.py, torch_dtype]
+    const std::string_view kept = first_given(in, "torch_dtype dtype");
+    in.rename("dtype", "torch_dtype");
+    if (!in.has(kept)) {
+      in.suppose("torch_dtype", Value("bfloat16"));
+    }
+    keep_loaded_type(task);
   }
   in.skip({.what = "how the adapters are scaled, and the data read",
            .patterns =

@@ -37,6 +37,7 @@ constexpr std::array<HarmlessSettings, 5> kOfMaxText = {
       "enable_pathways_goodput generate_padding_* image_* video_path audio_path"},
      {"how the program is started, compiled and laid out",
       "base_config hardware scan_layers param_scan_axis jax_* compile_* use_iota_embed "
+      "fused_qkv fused_mlp "
       "attention_type_ enable_dropout logits_dot_in_fp32 xla_* num_slices mesh_axes "
       "logical_axis_rules data_sharding input_data_sharding* allow_split* optimize_mesh* "
       "shardy custom_mesh hardware_ sharding_tolerance override_model_config "

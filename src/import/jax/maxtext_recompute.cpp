@@ -17,7 +17,7 @@ struct Policy {
   std::array<std::string_view, 4> recompute;
   bool goes_to_host = false;  // what is kept
 };
-constexpr std::array<Policy, 12> kRematPolicies = {{
+constexpr std::array<Policy, 13> kRematPolicies = {{
     {"none", {"none"}},
     {"full", {"full"}},
     {"minimal", {"attention_result", "layer_norm", "mlp_activation"}},
@@ -28,6 +28,7 @@ constexpr std::array<Policy, 12> kRematPolicies = {{
     {"save_dot_except_mlp", {"attention_result", "layer_norm", "mlp"}},
     {"save_dot_except_mlpwi", {"attention_result", "layer_norm", "mlp"}},
     {"save_out_proj", {"attention", "layer_norm", "mlp"}},
+    {"proj", {"attention_result", "attention_output", "layer_norm", "mlp"}},  // in early releases
     {"save_qkv_proj", {"attention_result", "attention_output", "layer_norm", "mlp"}},
     {"qkv_proj_offloaded", {"attention_result", "attention_output", "layer_norm", "mlp"}, true},
 }};

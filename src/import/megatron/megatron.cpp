@@ -148,6 +148,9 @@ void rename_sections(Settings& in) {
                                          "mixed_precision."}) {
     in.rename(section, "");
   }
+  for (const std::string_view key : {"use_torch_fsdp2", "use_tp_pp_dp_mapping"}) {
+    in.rename("dist." + std::string(key), key);
+  }
 }
 
 /// Beside a model that is told by its name.
@@ -220,6 +223,7 @@ void import_megatron(const ImportTask& task) {
   task.into.stack = is_recipe ? "nemo" : stack_of(in);
   ImportTask with_defaults = task;
   with_defaults.defaults.is_local |= !is_recipe && is_before_fused_attention(in);
+  with_defaults.defaults.gathers_tokens = !is_recipe && !task.defaults.is_deepspeed;
   for (const std::string_view section : {"trainer.strategy.", "model.config.", "data."}) {
     in.rename(section, "");
   }

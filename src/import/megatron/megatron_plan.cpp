@@ -240,7 +240,15 @@ class MegatronPlan {
   /// How tokens reach their experts. The flexible dispatcher's backends (DeepEP, HybridEP) send one
   /// copy of a token to a rank.
   void read_dispatch() {
-    take_only(task_, "moe_token_dispatcher_type", {"alltoall", "flex", "alltoall_seq"});
+    constexpr std::string_view dispatcher = "moe_token_dispatcher_type";
+    if (task_.defaults.gathers_tokens && !in_.has(dispatcher) && degrees_.expert.value_or(1) > 1) {
+      task_.into.unread.push_back(
+          task_.file +
+          ": moe_token_dispatcher_type: not told, and Megatron-Core's default, allgather, is not "
+          "modelled: taken as alltoall");
+    } else {
+      take_only(task_, dispatcher, {"alltoall", "flex", "alltoall_seq"});
+    }
     static_cast<void>(in_.word("moe_flex_dispatcher_backend"));  // all of them alike
     if (in_.is_on("moe_enable_deepep") || in_.word("moe_token_dispatcher_type") == "flex") {
       plan_.add("expert_dispatch", Value(name(ExpertDispatch::deduplicated)));

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::array<HarmlessSettings, 4> kOfLlmFoundry = {
     {{"learning rate and the optimizer's numbers",
-      "optimizer.* scheduler.* algorithms.* model.init_config.* max_grad_norm*"},
+      "optimizer.* scheduler.* algorithms.gradient_clipping.* model.init_config.* "
+      "max_grad_norm*"},
      {"data, tokenizers, logs and checkpoints",
       "data_* tokenizer.* train_loader.* eval_loader.* icl_* eval_* callbacks.* loggers.* "
       "progress_bar log_to_console console_log_interval python_log_level save_* load_* "
@@ -241,6 +242,12 @@ void import_llm_foundry(const ImportTask& task) {
   put_foundry_sharding(task, data);
   put(task.into.plan, "data", data);
   put_foundry_adapters(task);
+  for (const std::string& key : in.keys()) {
+    if (key.starts_with("compile_config.")) {
+      remark_on_compiling(task, {key});
+      break;
+    }
+  }
   constexpr std::string_view micro = "device_train_microbatch_size";
   const bool is_auto = in.word(micro).value_or("") == "auto";
   RankBatches batches{.micro = is_auto ? std::nullopt : in.integer(micro, 1),

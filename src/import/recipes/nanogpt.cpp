@@ -79,7 +79,7 @@ bool is_nanogpt(std::string_view text) {
     return text.starts_with(name) || text.find("\n" + std::string(name)) != text.npos;
   };
   return !has("import ") && !has("from ") && !has("def ") && !has("class ") &&
-         (has("max_iters") || has("eval_iters")) &&
+         (has("max_iters") || has("eval_iters") || (has("out_dir") && has("n_embd"))) &&
          (has("batch_size") || has("block_size") || has("n_layer") || has("init_from"));
 }
 

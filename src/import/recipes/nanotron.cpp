@@ -80,6 +80,21 @@ void put_nanotron_attention(const ImportTask& task, std::string_view type, Trans
   }
 }
 
+/// Of the model's keys those that HuggingFace's class of that name has not: of no concern here, or
+/// read by themselves.
+constexpr std::array<std::string_view, 12> kOwnInNanotron = {"_attn_implementation",
+                                                             "_fused_rms_norm",
+                                                             "_fused_rotary_emb",
+                                                             "_use_qkv_packed",
+                                                             "attention_bias",
+                                                             "flex_attention_mask",
+                                                             "interleave_rope",
+                                                             "no_rope_layer",
+                                                             "rope_interleaved",
+                                                             "sliding_window_size",
+                                                             "z_loss_coefficient",
+                                                             "z_loss_enabled"};
+
 /// The part of the document that a path names; nothing of it is left to be read.
 void put_nanotron_model(const ImportTask& task) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types = {
@@ -106,7 +121,17 @@ void put_nanotron_model(const ImportTask& task) {
       config.add(name, *value);
     }
   }
-  put_model_of_config(task, config);
+  for (const std::string& key : put_model_of_config(task, config)) {
+    const std::string path = std::string(section) + key;
+    const bool is_known =
+        std::find(kOwnInNanotron.begin(), kOwnInNanotron.end(), key) != kOwnInNanotron.end();
+    const std::string word = in.written(path);
+    if (key == "_use_doc_masking" && word == "true") {
+      assume(task, path, "texts of a sequence are taken to attend to one another");
+    } else if (!is_known && word != "false" && word != "null" && !word.empty()) {
+      in.leave_out(path, "the class of that name has no such key");
+    }
+  }
   if (task.into.model) {
     put_nanotron_attention(task, type, *task.into.model);
     put_nanotron_experts(task, *task.into.model);

@@ -21,7 +21,8 @@ constexpr std::array<HarmlessSettings, 4> kOfTorchtune = {
       "keep_last_n_checkpoints enable_async_checkpointing"},
      {"logs and profiles", "name metric_logger.* log_* profiler.* model_type my_*"},
      {"how processes are launched, kernels and lengths",
-      "epochs max_steps_per_epoch device compile memory_efficient_fsdp_wrap custom_sharded_layers "
+      "epochs max_steps_per_epoch device compile activation_offloading_use_streams ac_* "
+      "memory_efficient_fsdp_wrap custom_sharded_layers "
       "compile.* model.lora_alpha model.lora_dropout model.use_dora model.quantize_base "
       "float8_recipe_name cudnn_deterministic_mode model.apply_lora_to_output "
       "use_clipped_grad nproc_per_node nnodes"}}};
@@ -102,6 +103,13 @@ void import_torchtune(const ImportTask& task) {
     put_all_bf16(task);
   }
   read_torchtune_adapters(task, component);
+  remark_on_compiling(task, {"compile", "compile.model"});
+  if (in.is_on("model.use_dora")) {
+    assume(task, "model.use_dora", "taken as LoRA: norms of DoRA's weights are left out");
+  }
+  if (in.integer("context_parallel_dim", 1, kMostDegree).value_or(1) > 1) {
+    in.leave_out("context_parallel_dim", "sequences are not cut here");
+  }
   const auto tensor = in.integer("tensor_parallel_dim", 1, kMostDegree).value_or(1);
   const auto devices = launched_devices(task);
   std::optional<std::int64_t> data = devices;

@@ -80,6 +80,7 @@ TEST(Commands, DevicesInFrontOfACommandAreItsOwn) {
   EXPECT_EQ(
       member(of(sft + "NPROC_PER_NODE=3 swift rlhf --rlhf_type grpo --model x\n").plan, "data"),
       "4");
+  EXPECT_EQ(member(of(sft).training, "gradient_precision"), "\"bf16\"");
   // Those of a command before it are none of its own.
   EXPECT_EQ(
       member(of("NPROC_PER_NODE=3 swift rlhf --rlhf_type grpo --model x\n" + sft).plan, "data"),

@@ -25,7 +25,7 @@ EXPERT_OPTIONS=" \
     --attention-sink-k 0"
 EXPERT_OPTIONS=" \
     ${EXPERT_OPTIONS} \
-    --expert-model-parallel-size 8"
+    --expert-model-parallel-size 8 --moe-token-dispatcher-type alltoall"
 PLAN_OPTIONS="--micro-batch-size 1 --global-batch-size 64 --use-distributed-optimizer --bf16"
 RUN="torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py
  ${MODEL_OPTIONS} ${EXPERT_OPTIONS} ${PLAN_OPTIONS} --overlap-grad-reduce"
