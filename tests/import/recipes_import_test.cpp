@@ -107,6 +107,21 @@ std::string olmo(const std::string& model, const std::string& launch) {
          launch + "\n";
 }
 
+TEST(ImportRecipes, ContextsOfOlmoCoreAreSplitByTheFunctionThatMakesThem) {
+  const auto method = [](const std::string& function) {
+    std::string text = olmo(
+        "TransformerConfig.olmo2_7B(vocab_size=100352)",
+        "main(global_batch_size=BATCH, sequence_length=LENGTH, model_config_builder=build_model)");
+    const std::string place = "        dp_config=";
+    text.insert(text.find(place),
+                "        cp_config=TransformerContextParallelConfig." + function + "(degree=2),\n");
+    return member(of(text, "train.py", 16).plan, "context_method");
+  };
+  EXPECT_EQ(method("zig_zag"), "absent");
+  EXPECT_EQ(method("llama3"), "\"all-gather\"");
+  EXPECT_EQ(method("ulysses"), "\"ulysses\"");
+}
+
 TEST(ImportRecipes, BatchesOfOlmoCoreAreToldWhereItsProgramIsStarted) {
   for (const std::string launch :
        {"main(global_batch_size=BATCH, sequence_length=LENGTH, model_config_builder=build_model)",

@@ -26,15 +26,21 @@ constexpr std::array<HarmlessSettings, 4> kOfOlmoCore = {
       "load_state max_target_sequence_length wandb* entity metadata* group_id checkpointer* "
       "model.init_* train_module.state_dict_* train_module.label_ignore_index"},
      {"how layers are made and wrapped",
-      "_class_ _CLASS_* model.name model._CLASS_ model.dtype model.lm_head.* model.block.* "
-      "model.factory train_module._CLASS_ train_module.name model.fused_ops model.use_flash "
+      "_class_ _CLASS_* *._CLASS_ model.dtype model.lm_head.dtype model.lm_head.layer_norm.* "
+      "model.block.attention.dtype model.block.attention.use_flash model.block.attention.backend "
+      "model.block.feed_forward.dtype "
+      "model.factory train_module.name model.fused_ops model.use_flash "
       "model.attn_backend "
       "train_module.dp_config.wrapping_strategy train_module.dp_config.prefetch_factor "
-      "train_module.dp_config._CLASS_ train_module.ac_config._CLASS_ train_module.compile_config* "
-      "train_module.load_key_mapping model.freeze_params train_module.device"},
+      "train_module.compile_config* "
+      "train_module.load_key_mapping train_module.device"},
      {"numbers inside of operations",
       "model.rope_* model.layer_norm_eps train_module.autocast_precision "
-      "train_module.float8_config.*"}}};
+      "model.block.attention.rope* model.block.attention.qk_norm* model.block.layer_norm.* "
+      "model.block.feed_forward.activation model.embed_scale "
+      "model.block.attention_residual_alpha model.block.feed_forward_residual_alpha "
+      "train_module.float8_config.enabled train_module.float8_config.modules_to_ignore "
+      "train_module.float8_config.ao.*"}}};
 
 constexpr std::string_view kRankBatch = "train_module.rank_microbatch_size";
 
@@ -88,14 +94,37 @@ class OlmoCore {
     data_ = devices_ ? std::optional(*devices_ / others) : std::nullopt;
     put(plan_, "data", data_);
     plan_.add("sequence_parallel", Value(tensor > 1));
+    read_context(context);
     if (pipeline > 1) {
       const std::string schedule = olmo_core_word(in_, "train_module.pp_config.schedule");
       plan_.add("schedule", Value(schedule == "gpipe" ? "gpipe" : "1f1b"));
+      olmo_core_takes(task_,
+                      "train_module.pp_config.schedule",
+                      {"1f1b", "gpipe", "interleaved1f1b", "interleaved_1f1b"});
       if (schedule.find("interleaved") != std::string::npos) {
         plan_.add("virtual_stages", Value(2));
         assume(task_, "train_module.pp_config.schedule", "two stages of each rank are taken");
       }
     }
+  }
+
+  /// Rings of queries and keys, of which llama3's gathers the keys; or heads instead of tokens.
+  void read_context(std::int64_t degree) {
+    constexpr std::string_view balancer = "train_module.cp_config.ring.load_balancer";
+    for (const std::string_view other :
+         {"train_module.cp_config.load_balancer", "train_module.cp_config.name"}) {
+      in_.rename(other, balancer);
+    }
+    in_.skip_usual(
+        "train_module.cp_config.head_stride 1\n"
+        "train_module.cp_config.ring.head_stride 1\n");
+    const std::string word = olmo_core_word(in_, balancer);
+    const bool by_heads = word.empty() && in_.has("train_module.cp_config.uly");
+    static_cast<void>(in_.raw("train_module.cp_config.uly"));
+    if (degree > 1 && (by_heads || word == "llama3")) {
+      plan_.add("context_method", Value(by_heads ? "ulysses" : "all-gather"));
+    }
+    olmo_core_takes(task_, balancer, {"zig_zag", "llama3"});
   }
 
   /// Ranks that share out the parameters, of which there are so many copies.
@@ -188,6 +217,18 @@ class OlmoCore {
     training_.add("precision", Value(fp8 ? "fp8" : (fp32 ? "fp32" : "bf16")));
     const std::string reduces = olmo_core_word(in_, "train_module.dp_config.reduce_dtype");
     training_.add("gradient_precision", Value(reduces == "bfloat16" ? "bf16" : "fp32"));
+    if (fp8) {
+      constexpr std::string_view section = "train_module.float8_config.";
+      olmo_core_takes(task_, std::string(section) + "ao_recipe", {"tensorwise", "rowwise"});
+      if (in_.is_on(std::string(section) + "ao.enable_fsdp_float8_all_gather")) {
+        training_.add("narrow_weights", Value("gathered"));
+      }
+    } else {
+      in_.skip({.what = kSwitchedOff, .patterns = "train_module.float8_config.*"});
+    }
+    if (olmo_core_word(in_, "train_module.optim.dtype") == "bfloat16") {
+      training_.add("state_precision", Value("bf16"));
+    }
     const std::string optimizer = olmo_core_word(in_, "train_module.optim._CLASS_");
     training_.add("optimizer",
                   Value(optimizer.find("lion") != std::string::npos
@@ -201,6 +242,10 @@ class OlmoCore {
     const auto global = in_.integer(key, 1);
     const auto micro = in_.integer(kRankBatch, 1);
     put(training_, "sequence", length);
+    constexpr std::string_view apart = "dataset.generate_doc_lengths";
+    if (in_.is_on(apart)) {
+      assume(task_, apart, "texts of a sequence are taken to attend to one another");
+    }
     if (!length) {
       return;
     }

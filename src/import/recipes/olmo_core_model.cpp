@@ -49,6 +49,8 @@ class OlmoCoreModel {
   explicit OlmoCoreModel(const ImportTask& task) : task_(task), in_(task.in) {}
 
   void read() {
+    in_.rename("model.block.sequence_mixer.", "model.block.attention.");
+    read_kinds();
     const std::string factory = in_.text(kFactory).value_or("");
     if (factory.empty() && !in_.has("model.d_model")) {
       in_.fail(kFactory, "expected a model, such as TransformerConfig.olmo2_7B, or its widths");
@@ -78,6 +80,42 @@ class OlmoCoreModel {
   }
 
  private:
+  /// Classes that are others' than those of a plain decoder.
+  void read_kinds() {
+    olmo_core_takes(task_, "model.name", {"default"});
+    olmo_core_takes(task_, "model.block.attention.name", {"default", "fused"});
+    olmo_core_takes(task_, "model.block.feed_forward.name", {"default"});
+    olmo_core_takes(task_, "model.block.layer_norm.name", {"rms", "fused_rms"});
+    olmo_core_takes(task_, "model.lm_head.name", {"default"});
+    olmo_core_takes(task_, "model.lm_head.loss_implementation", {"default"});
+    constexpr std::string_view windows = "model.block.attention.sliding_window.pattern";
+    if (const Value* const pattern = in_.raw(windows);
+        pattern != nullptr && to_json(*pattern, 0) != "[4096,4096,4096,-1]" &&
+        to_json(*pattern, 0) != "[4096, 4096, 4096, -1]") {
+      in_.leave_out(windows, "taken as [4096, 4096, 4096, -1]");
+    }
+    in_.skip_usual(
+        "model.block.attention.sliding_window.force_full_attention_on_first_layer false\n"
+        "model.block.attention.sliding_window.force_full_attention_on_last_layer true\n");
+  }
+
+  /// What a saved block has that HuggingFace's class of that name does not tell.
+  void put_block(Transformer& model) {
+    model.biases.qkv = in_.flag("model.block.attention.bias").value_or(false);
+    model.biases.output = model.biases.qkv;
+    model.biases.mlp = in_.flag("model.block.feed_forward.bias").value_or(false);
+    model.biases.head = in_.flag("model.lm_head.bias").value_or(false);
+    model.dropout = in_.number("model.block.dropout").value_or(0) > 0 ||
+                    in_.number("model.block.attention.dropout").value_or(0) > 0;
+    const bool is_of_heads = in_.is_on("model.block.attention.use_head_qk_norm");
+    model.qk_norm = in_.has("model.block.attention.qk_norm.name");
+    if (model.qk_norm) {
+      model.qk_norm_of = is_of_heads ? QkNorm::head : QkNorm::all_heads;
+    }
+    model.head_dim =
+        in_.integer("model.block.attention.head_dim", 1, kMostWidth).value_or(model.head_dim);
+  }
+
   /// With what a program gives the function that makes it.
   [[nodiscard]] OlmoShape changed(OlmoShape shape) {
     shape.kv_heads = in_.integer("model.n_kv_heads", 1, kMostWidth).value_or(shape.kv_heads);
@@ -121,6 +159,9 @@ class OlmoCoreModel {
     put_config(shape,
                block == "default" ? "llama" : reordered,
                in_.required("model.vocab_size", 1, 1'000'000'000));
+    if (task_.into.model) {
+      put_block(*task_.into.model);
+    }
   }
 
   void put_config(const OlmoShape& shape, std::string_view type, std::int64_t rows) {
@@ -172,6 +213,15 @@ std::string olmo_core_word(Settings& in, std::string_view key) {
   const std::string_view last = text.substr(text.rfind('.') + 1);
   const auto end = std::find_if_not(last.begin(), last.end(), is_of_name);
   return lower(last.substr(0, static_cast<std::size_t>(end - last.begin())));
+}
+
+void olmo_core_takes(const ImportTask& task,
+                     std::string_view key,
+                     std::initializer_list<std::string_view> known) {
+  const std::string word = olmo_core_word(task.in, key);
+  if (!word.empty() && std::find(known.begin(), known.end(), word) == known.end()) {
+    task.in.leave_out(key, "taken as " + std::string(*known.begin()));
+  }
 }
 
 std::optional<std::int64_t> olmo_core_sequence(Settings& in) {

@@ -107,11 +107,25 @@ class Sections {
     if (made.kind != Value::Kind::object) {
       made = Value::make_object();
     }
+    tell_context(value, made);
     const std::size_t dot = called.rfind('.');
     if (dot != std::string_view::npos) {
       put(made, "factory", Value(called.substr(dot + 1)), at);
     }
     put(root_, std::string(section), std::move(made), at);
+  }
+
+  /// TransformerContextParallelConfig.llama3(degree=8) tells by its name how keys travel.
+  static void tell_context(std::string_view value, Value& made) {
+    Value* const context = made.find("cp_config");
+    if (context == nullptr || context->kind != Value::Kind::object) {
+      return;
+    }
+    for (const std::string_view name : {"zig_zag", "llama3", "ulysses"}) {
+      if (value.find("ContextParallelConfig." + std::string(name) + "(") != value.npos) {
+        put(*context, name == "ulysses" ? "uly" : "load_balancer", Value(name), context->origin);
+      }
+    }
   }
 
   /// "train_module_config.rank_microbatch_size = …", and with //= in its place.

@@ -108,6 +108,15 @@ const Definition kTorchtuneDefinition = {
     "dataset._component_: torchtune.datasets.alpaca_dataset\n"
     "optimizer._component_: torch.optim.AdamW\nbatch_size: 2\n"};
 
+const Definition kOlmoCore = {
+    "olmo_core",
+    "run.yml",
+    "model.d_model: 2048\nmodel.n_layers: 16\nmodel.vocab_size: 100352\n"
+    "model.block.attention.n_heads: 16\nmodel.block.feed_forward.hidden_size: 8192\n"
+    "dataset.sequence_length: 4096\ndata_loader.global_batch_size: 1048576\n"
+    "train_module:\n  rank_microbatch_size: 8192\n  max_sequence_length: 4096\n"
+    "  optim:\n    lr: 0.0004\n  dp_config:\n    name: hsdp\n    param_dtype: bfloat16\n"};
+
 /// Whether `titer import` takes it without --accept-unknown.
 bool is_taken(const std::string& text, const std::string& file) {
   ImportOptions options;
@@ -163,6 +172,7 @@ INSTANTIATE_TEST_SUITE_P(Frameworks,
                                            kDeepSpeedDefinition,
                                            kNemo,
                                            kMegatronBridge,
+                                           kOlmoCore,
                                            kTorchtuneDefinition),
                          [](const ::testing::TestParamInfo<Definition>& one) {
                            return one.param.name;
