@@ -95,6 +95,21 @@ constexpr std::array<std::string_view, 12> kOwnInNanotron = {"_attn_implementati
                                                              "z_loss_coefficient",
                                                              "z_loss_enabled"};
 
+/// Keys of the model that HuggingFace's class of that name has not.
+void leave_out_unheard(const ImportTask& task, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    const std::string path = "model.model_config." + key;
+    const bool is_known =
+        std::find(kOwnInNanotron.begin(), kOwnInNanotron.end(), key) != kOwnInNanotron.end();
+    const std::string word = task.in.written(path);
+    if (key == "_use_doc_masking" && word == "true") {
+      assume(task, path, "texts of a sequence are taken to attend to one another");
+    } else if (!is_known && word != "false" && word != "null" && !word.empty()) {
+      task.in.leave_out(path, "the class of that name has no such key");
+    }
+  }
+}
+
 /// The part of the document that a path names; nothing of it is left to be read.
 void put_nanotron_model(const ImportTask& task) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types = {
@@ -121,17 +136,7 @@ void put_nanotron_model(const ImportTask& task) {
       config.add(name, *value);
     }
   }
-  for (const std::string& key : put_model_of_config(task, config)) {
-    const std::string path = std::string(section) + key;
-    const bool is_known =
-        std::find(kOwnInNanotron.begin(), kOwnInNanotron.end(), key) != kOwnInNanotron.end();
-    const std::string word = in.written(path);
-    if (key == "_use_doc_masking" && word == "true") {
-      assume(task, path, "texts of a sequence are taken to attend to one another");
-    } else if (!is_known && word != "false" && word != "null" && !word.empty()) {
-      in.leave_out(path, "the class of that name has no such key");
-    }
-  }
+  leave_out_unheard(task, put_model_of_config(task, config));
   if (task.into.model) {
     put_nanotron_attention(task, type, *task.into.model);
     put_nanotron_experts(task, *task.into.model);

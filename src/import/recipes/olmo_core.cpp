@@ -217,15 +217,24 @@ class OlmoCore {
     training_.add("precision", Value(fp8 ? "fp8" : (fp32 ? "fp32" : "bf16")));
     const std::string reduces = olmo_core_word(in_, "train_module.dp_config.reduce_dtype");
     training_.add("gradient_precision", Value(reduces == "bfloat16" ? "bf16" : "fp32"));
-    if (fp8) {
-      constexpr std::string_view section = "train_module.float8_config.";
-      olmo_core_takes(task_, std::string(section) + "ao_recipe", {"tensorwise", "rowwise"});
-      if (in_.is_on(std::string(section) + "ao.enable_fsdp_float8_all_gather")) {
-        training_.add("narrow_weights", Value("gathered"));
-      }
-    } else {
+    read_fp8(fp8);
+    read_optimizer();
+  }
+
+  /// What is narrow besides products.
+  void read_fp8(bool fp8) {
+    if (!fp8) {
       in_.skip({.what = kSwitchedOff, .patterns = "train_module.float8_config.*"});
+      return;
     }
+    constexpr std::string_view section = "train_module.float8_config.";
+    olmo_core_takes(task_, std::string(section) + "ao_recipe", {"tensorwise", "rowwise"});
+    if (in_.is_on(std::string(section) + "ao.enable_fsdp_float8_all_gather")) {
+      training_.add("narrow_weights", Value("gathered"));
+    }
+  }
+
+  void read_optimizer() {
     if (olmo_core_word(in_, "train_module.optim.dtype") == "bfloat16") {
       training_.add("state_precision", Value("bf16"));
     }
