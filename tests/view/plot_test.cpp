@@ -92,7 +92,9 @@ TEST(Plot, StandsEqualFactorsEquallyFarApartOnALogarithmicAxis) {
 
 /// Where only some numbers have a meaning these stand at the axis, each at its place.
 TEST(Plot, MarksTheNumbersThatItIsTold) {
-  PlotPlane chosen{.x = {.label = "micro-batch", .marks = {2, 4, 8}}, .y = {.label = "time"}};
+  PlotPlane chosen;
+  chosen.x = {.label = "micro-batch", .marks = {2, 4, 8}};
+  chosen.y = {.label = "time"};
   chosen.series = {{.name = "a", .points = {{.x = 2, .y = 3}, {.x = 4, .y = 2}, {.x = 8, .y = 1}}}};
   pugi::xml_document tree;
   tree.load_string(svg_of({.title = "t", .chart = chosen}).c_str());
