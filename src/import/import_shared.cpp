@@ -330,7 +330,6 @@ Value state_on_host() {
   Value offload = Value::make_object();
   offload.add("weights", Value("host"))
       .add("optimizer", Value("host"))
-      .add("gradients", Value("host"))
       .add("update", Value("host"));
   return offload;
 }

@@ -77,7 +77,8 @@ TEST(AppImport, ARunNotesWhatWasAssumed) {
   const std::size_t others = run.at("notes")->items.size() - 1;
   EXPECT_GE(others, 2U);
   EXPECT_TRUE(run.at("notes")->items.front().text.starts_with("assumed: "));
-  const Outcome answer = titer({"run", out, "--format", "csv"});
+  // What offloads its weights updates them on the host, where nobody keeps states in 8 bits.
+  const Outcome answer = titer({"run", out, "--set", "training.optimizer=adam", "--format", "csv"});
   EXPECT_EQ(answer.code, 0) << answer.err;
   EXPECT_TRUE(contains(answer.out + answer.err, "noted in the run: assumed: "));
   EXPECT_TRUE(contains(answer.out + answer.err, "and " + std::to_string(others) + " more"));

@@ -76,8 +76,8 @@ TEST(ImportFormats, AxolotlOffloadsAndAdapts) {
   const ImportedRun run = imported("axolotl.yaml", 16);
   EXPECT_EQ(run.stack, "fsdp");
   EXPECT_EQ(plan_of(run),
-            R"({"data":16,"sharding":"zero3","offload":{"weights":"host","optimizer":"host",)"
-            R"("gradients":"host","update":"host"},)"
+            R"({"data":16,"sharding":"zero3",)"
+            R"("offload":{"weights":"host","optimizer":"host","update":"host"},)"
             R"("reduce_every_pass":false,"micro_batch":1,"recompute":"full","attention":"flash"})");
   EXPECT_EQ(training_of(run),
             R"({"precision":"bf16","global_batch":128,"sequence":8192,"optimizer":"adam-8bit",)"

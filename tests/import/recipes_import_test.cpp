@@ -179,7 +179,7 @@ TEST(ImportRecipes, WeightsOfTorchtitanMayBeKeptInSixteenBits) {
   EXPECT_EQ(member(run.training, "state_precision"), "\"bf16\"");
   EXPECT_EQ(member(run.training, "gradient_precision"), "\"fp32\"");
   EXPECT_EQ(member(run.plan, "offload"),
-            R"({"weights":"host","optimizer":"host","gradients":"host","update":"host"})");
+            R"({"weights":"host","optimizer":"host","update":"host"})");
 }
 
 TEST(ImportRecipes, MptIsAsWideAsItsFeedForwardSectionSays) {

@@ -52,7 +52,7 @@ TEST(ImportTrainers, TheExampleOfFsdpMayShareOutWithinNodes) {
   EXPECT_EQ(member(run.plan, "shard"), "8");
   EXPECT_EQ(member(run.plan, "recompute"), "\"none\"");
   EXPECT_EQ(member(run.plan, "offload"),
-            R"({"weights":"host","optimizer":"host","gradients":"host","update":"host"})");
+            R"({"weights":"host","optimizer":"host","update":"host"})");
   EXPECT_EQ(of(example("--model_type=mixtral"), "f.sh").model->experts->count, 8);
   EXPECT_NE(refusal(example("--model_type=bloom"), "f.sh").find("expected gpt_neox"),
             std::string::npos);
@@ -97,7 +97,7 @@ TEST(ImportTrainers, VerlAdaptsAndOffloadsWhereItIsToldTo) {
          "sft.sh");
   EXPECT_EQ(member(run.training, "adapters"), R"({"rank":16,"targets":"all-linear"})");
   EXPECT_EQ(member(run.plan, "offload"),
-            R"({"weights":"host","optimizer":"host","gradients":"host","update":"host"})");
+            R"({"weights":"host","optimizer":"host","update":"host"})");
   EXPECT_EQ(member(run.plan, "recompute"), "\"full\"");
   EXPECT_EQ(member(run.training, "master_precision"), "\"bf16\"");
   EXPECT_NE(refusal("python -m verl.trainer.sft_trainer model.path=a data.train_files=b "

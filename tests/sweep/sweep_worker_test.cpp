@@ -272,6 +272,7 @@ std::vector<Axis> lone_fields() {
       axis("training.narrow_logits", "[true, false, 0]"),
       axis("training.fused_optimizer", "[true, false, 0]"),
       axis("training.frozen_layers", "[2, [0, 3], null, [0.5]]"),
+      axis("training.input_rate", "[100, null, 0]"),
       axis("training.images", "[0, 2, null, -1]"),
       axis("training.image_size", "[448, null, 0]"),
       axis("training.frozen_tower", "[true, false, 1]"),

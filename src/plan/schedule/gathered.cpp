@@ -47,12 +47,17 @@ class Units {
   double two_ = 0;
 };
 
+/// Of these what ranks split among them: experts that one of them has alone are whole.
+double sharded_parameters(const DeviceParameters& all, const Plan& plan) {
+  return plan.expert_replicas() == 1 ? all.dense : all.total();
+}
+
 }  // namespace
 
 double passing_parameters(const ParameterCount& count, const Plan& plan) {
   const DeviceParameters all = on_device(count, plan);
-  const bool kept = plan.expert_replicas() == 1 && !plan.offload.weights && !plan.offload.gradients;
-  return kept ? all.dense : all.total();
+  const bool passes = plan.offload.weights || plan.offload.gradients;
+  return passes ? all.total() : sharded_parameters(all, plan);
 }
 
 Bytes gathered_bytes(const Plan& plan,
@@ -74,7 +79,7 @@ Bytes gathered_bytes(const Plan& plan,
   Bytes bytes;
   if (gathers && !plan.reshard_after_forward) {
     const DeviceParameters all = rank_parameters(blocks, stages, plan, rank);
-    bytes += (plan.expert_replicas() == 1 ? all.dense : all.total()) * parameter.gathered;
+    bytes += sharded_parameters(all, plan) * parameter.gathered;
   } else if (gathers || fetches) {
     const bool ahead = (gathers && plan.prefetch && !needs.buffers.gathers_by_matrix) ||
                        (fetches && plan.offload.prefetch);
