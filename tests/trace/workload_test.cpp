@@ -181,6 +181,37 @@ TEST(ChakraWorkload, ACircleOfControlIsNotFollowedAndWhatStartsACollectiveIsNone
   EXPECT_NEAR(answer.makespan.si(), 90e-6, 1e-9);
 }
 
+TEST(ChakraWorkload, TheFormOfItsFeederIsReadToo) {
+  const auto trace = [](int rank) {
+    return R"({"workload_name": "w", "workload_graph": [
+      {"Id": 1, "Name": "mul", "NodeType": 4, "ctrlDeps": [], "data_deps": [], "runtime": 30,
+       "is_cpu_op": false},
+      {"Id": 2, "Name": "sum", "NodeType": 7, "ctrl_deps": [9], "data_deps": [1], "runtime": 5,
+       "is_cpu_op": false, "comm_type": 0, "comm_size": 1000000},
+      {"Id": 3, "Name": "gather", "NodeType": 7, "data_deps": [2], "runtime": 40, "is_cpu_op": false},
+      {"Id": 4, "Name": "send", "NodeType": )" +
+           std::to_string(rank == 0 ? 5 : 6) +  // of a send, of a receive
+           R"(, "data_deps": [3], "comm_dst": 1, "comm_src": 0, "comm_tag": 3, "comm_size": 1000}]})";
+  };
+  const TemporaryFolder folder;
+  const std::vector<std::filesystem::path> files = {folder.file("step.0.json", trace(0)),
+                                                    folder.file("step.1.json", trace(1))};
+  const Workload workload = load_workload(files);
+  ASSERT_EQ(workload.remarks.size(), 2U);
+  EXPECT_NE(workload.remarks.front().find("take as long as they took"), std::string::npos);
+  EXPECT_NE(workload.remarks.back().find("the traces do not hold"), std::string::npos);
+  const Replay answer = replay(workload, cluster());
+  EXPECT_EQ(answer.collectives, 1);
+  EXPECT_EQ(answer.messages, 1);
+  EXPECT_GT(answer.makespan.si(), 70e-6);
+  const std::string broken =
+      folder.file("step.0.json", R"({"workload_graph": [{"Id": 1, "data_deps": ["a"]}]})");
+  EXPECT_NE(refused([&] {
+              (void)load_workload(std::vector<std::filesystem::path>{broken});
+            }).find("data_deps: expected numbers of nodes"),
+            std::string::npos);
+}
+
 TEST(ChakraWorkload, ARankThatIsMissingIsRefused) {
   const TemporaryFolder folder;
   const std::string empty = folder.file("step.1.et", "");

@@ -5,33 +5,21 @@
 #include <numeric>
 #include <set>
 
+#include "chakra_records.hpp"
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/trace/workload.hpp"
-#include "trace/trace_file.hpp"
 #include "trace/wire_format.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::size_t kLargestWorkload = std::size_t{1} << 30U;
 constexpr std::uint64_t kHostLane = std::uint64_t{1} << 32U;
 constexpr std::uint64_t kComputation = 4;  // the type of its nodes
 constexpr std::uint64_t kBarrier = 9;      // comm_type
 
 /// A number that a negative one was not written as.
 std::int64_t plain(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-
-/// What an attribute of a node says.
-struct ChakraFacts {
-  std::map<std::string, std::uint64_t, std::less<>> numbers;
-  std::string group;
-
-  [[nodiscard]] std::optional<std::uint64_t> number(std::string_view name) const {
-    const auto known = numbers.find(name);
-    return known == numbers.end() ? std::nullopt : std::optional(known->second);
-  }
-};
 
 /// {"0": [0, 1, 2, 3], …}
 std::map<std::string, std::vector<int>> read_groups(const std::filesystem::path& path, int ranks) {
@@ -131,187 +119,85 @@ bool wait_in_a_circle(const std::vector<WorkNode>& nodes) {
 class ChakraRank {
  public:
   ChakraRank(const std::filesystem::path& path, std::set<std::string>& remarks)
-      : name_(path.string()), remarks_(remarks), text_(read_pieces(path, kLargestWorkload)) {}
+      : path_(path), remarks_(remarks) {}
 
   std::vector<WorkNode> read(ChakraGroups& groups) {
-    std::string_view rest = text_;
-    bool first = true;
-    while (!rest.empty()) {
-      const std::string_view message = take(rest);
-      if (!first || is_node(message)) {
-        read_node(message, groups);
-      }
-      first = false;
-    }
+    read_chakra_records(path_, [&](ChakraRecord record) { add(std::move(record), groups); });
     resolve();
     return std::move(nodes_);
   }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw InputError(name_ + ": " + what +
-                     ": expected a Chakra trace, messages after their lengths");
+    throw InputError(path_.string() + ": " + what);
   }
 
-  std::string_view take(std::string_view& rest) const {
-    std::uint64_t size = 0;
-    for (unsigned shift = 0; shift < 35; shift += 7) {
-      if (rest.empty()) {
-        fail("the file ends in a length");
-      }
-      const auto byte = static_cast<unsigned char>(rest.front());
-      rest.remove_prefix(1);
-      size |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
-      if (byte < 0x80) {
-        if (size > rest.size()) {
-          fail("the file ends in a message");
-        }
-        const std::string_view message = rest.substr(0, size);
-        rest.remove_prefix(size);
-        return message;
-      }
-    }
-    fail("a length is too long");
-  }
-
-  /// The first message may be about the whole trace: a version and attributes.
-  static bool is_node(std::string_view message) {
-    WireFields fields(message);
-    while (fields.next()) {
-      if (fields.number() == 3) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  void read_node(std::string_view message, ChakraGroups& groups) {
-    WorkNode node{.name = "", .bytes = {}, .after = {}};
-    ChakraFacts facts;
-    std::uint64_t id = 0;
-    std::uint64_t type = 0;
-    std::uint64_t duration = 0;
-    ChakraWaits waits;
-    WireFields fields(message);
-    while (fields.next()) {
-      switch (fields.number()) {
-        case 1:
-          id = fields.value();
-          break;
-        case 2:
-          node.name = fields.bytes();
-          break;
-        case 3:
-          type = fields.value();
-          break;
-        case 4:
-          add_waits(fields, waits.control);
-          break;
-        case 5:
-          add_waits(fields, waits.data);
-          break;
-        case 7:
-          duration = fields.value();
-          break;
-        case 10:
-          add_fact(fields.bytes(), facts);
-          break;
-        default:
-          break;
-      }
-    }
-    if (fields.broken()) {
-      fail("a message is broken");
-    }
-    set_kind(type, duration, facts, node);
+  void add(ChakraRecord record, ChakraGroups& groups) {
+    WorkNode node{.name = std::move(record.name), .bytes = {}, .after = {}};
+    set_kind(record, node);
     if (node.kind == WorkKind::collective) {
-      node.group = groups.number_of(facts.group);
+      node.group = groups.number_of(record.group);
     }
-    if (!numbers_.emplace(id, static_cast<std::uint32_t>(nodes_.size())).second) {
-      fail("node " + std::to_string(id) + " is there twice");
+    if (!numbers_.emplace(record.id, static_cast<std::uint32_t>(nodes_.size())).second) {
+      fail("node " + std::to_string(record.id) + " is there twice");
     }
-    waits_.push_back(std::move(waits));
+    waits_.push_back({.control = std::move(record.control), .data = std::move(record.data)});
     nodes_.push_back(std::move(node));
   }
 
-  /// One number, or several packed into bytes.
-  static void add_waits(const WireFields& fields, std::vector<std::uint64_t>& waits) {
-    if (fields.bytes().empty()) {
-      waits.push_back(fields.value());
-      return;
-    }
-    std::uint64_t value = 0;
-    unsigned shift = 0;
-    for (const char c : fields.bytes()) {
-      const auto byte = static_cast<unsigned char>(c);
-      value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
-      shift += 7;
-      if (byte < 0x80) {
-        waits.push_back(value);
-        value = 0;
-        shift = 0;
-      }
+  void set_kind(const ChakraRecord& record, WorkNode& node) {
+    node.bytes = Bytes::from_si(static_cast<double>(record.number("comm_size").value_or(0)));
+    if (is_collective(record)) {
+      node.kind = WorkKind::collective;
+      set_collective(record.number("comm_type").value_or(0), node);
+    } else if (record.type == kSend || record.type == kReceive) {
+      set_message(record, node);
+    } else {
+      set_work(record, node);
     }
   }
 
-  static void add_fact(std::string_view message, ChakraFacts& facts) {
-    WireFields fields(message);
-    std::string name;
-    while (fields.next()) {
-      if (fields.number() == 1) {
-        name = fields.bytes();
-      } else if (!fields.bytes().empty()) {
-        facts.group = name == "pg_name" ? std::string(fields.bytes()) : facts.group;
-      } else {
-        facts.numbers[name] = fields.value();
-      }
-    }
-  }
-
-  void set_kind(std::uint64_t type,
-                std::uint64_t duration,
-                const ChakraFacts& facts,
-                WorkNode& node) {
-    const auto bytes = static_cast<double>(facts.number("comm_size").value_or(0));
-    node.bytes = Bytes::from_si(bytes);
+  bool is_collective(const ChakraRecord& record) {
     // An operator of PyTorch that starts a collective is of its type too, and says nothing of it.
     const bool starts_one =
-        facts.number("is_cpu_op").value_or(0) != 0 && !facts.number("comm_type");
-    if (type == kCollective && !starts_one) {
-      node.kind = WorkKind::collective;
-      set_collective(facts.number("comm_type").value_or(0), node);
-    } else if (type == kSend || type == kReceive) {
-      set_message(type == kSend, facts, node);
-    } else {
-      set_work(type, duration, facts, node);
+        record.number("is_cpu_op").value_or(0) != 0 && !record.number("comm_type");
+    if (record.type != kCollective || starts_one) {
+      return false;
     }
+    const bool is_known = record.number("comm_type") || record.number("comm_size");
+    if (!is_known && record.duration > 0) {
+      remarks_.insert(
+          "collectives of which neither \"comm_type\" nor \"comm_size\" is there take as long as "
+          "they took");
+      return false;
+    }
+    return true;
   }
 
-  void set_message(bool sends, const ChakraFacts& facts, WorkNode& node) const {
+  void set_message(const ChakraRecord& record, WorkNode& node) const {
+    const bool sends = record.type == kSend;
     node.kind = sends ? WorkKind::send : WorkKind::receive;
     const std::string end = sends ? "comm_dst" : "comm_src";
-    const auto peer = facts.number(end);
+    const auto peer = record.number(end);
     if (!peer) {
       fail("node \"" + node.name + "\" has no " + end);
     }
     node.peer = static_cast<int>(plain(*peer));
-    node.tag = static_cast<int>(plain(facts.number("comm_tag").value_or(0)));
+    node.tag = static_cast<int>(plain(record.number("comm_tag").value_or(0)));
   }
 
-  /// What a rank does by itself, of which `duration` is in microseconds.
-  static void set_work(std::uint64_t type,
-                       std::uint64_t duration,
-                       const ChakraFacts& facts,
-                       WorkNode& node) {
-    const bool of_host = facts.number("is_cpu_op").value_or(0) != 0;
-    node.lane = (of_host ? kHostLane : 0) + facts.number("stream").value_or(0);
-    const auto picoseconds = facts.number("duration_ps");
-    const double operations = static_cast<double>(facts.number("num_ops").value_or(0));
-    const double touched = static_cast<double>(facts.number("tensor_size").value_or(0));
+  /// What a rank does by itself.
+  static void set_work(const ChakraRecord& record, WorkNode& node) {
+    const bool of_host = record.number("is_cpu_op").value_or(0) != 0;
+    node.lane = (of_host ? kHostLane : 0) + record.number("stream").value_or(0);
+    const auto picoseconds = record.number("duration_ps");
+    const double operations = static_cast<double>(record.number("num_ops").value_or(0));
+    const double touched = static_cast<double>(record.number("tensor_size").value_or(0));
     if (picoseconds) {
       node.duration = Seconds::from_si(1e-12 * static_cast<double>(*picoseconds));
-    } else if (duration > 0 || type != kComputation || (operations == 0 && touched == 0)) {
-      node.duration = Seconds::from_si(1e-6 * static_cast<double>(duration));
+    } else if (record.duration > 0 || record.type != kComputation ||
+               (operations == 0 && touched == 0)) {
+      node.duration = Seconds::from_si(1e-6 * static_cast<double>(record.duration));
     } else {
       node.kernel = {.kind = operations > 0 ? KernelKind::matrix : KernelKind::memory,
                      .flops = Flops::from_si(operations),
@@ -337,11 +223,9 @@ class ChakraRank {
     const auto* found = std::find_if(
         known.begin(), known.end(), [&](const auto& one) { return one.first == type; });
     if (found == known.end()) {
-      throw InputError(name_ + ": node \"" + node.name + "\": comm_type " + std::to_string(type) +
-                       (type < kChakraCollectives.size()
-                            ? " (" + std::string(kChakraCollectives[type]) + ")"
-                            : "") +
-                       " is not modelled");
+      const bool named = type < kChakraCollectives.size();
+      fail("node \"" + node.name + "\": comm_type " + std::to_string(type) +
+           (named ? " (" + std::string(kChakraCollectives[type]) + ")" : "") + " is not modelled");
     }
     node.collective = found->second;
   }
@@ -377,9 +261,8 @@ class ChakraRank {
     }
   }
 
-  std::string name_;
+  std::filesystem::path path_;
   std::set<std::string>& remarks_;
-  std::string text_;
   std::vector<WorkNode> nodes_;
   std::vector<ChakraWaits> waits_;                  // of each node
   std::map<std::uint64_t, std::uint32_t> numbers_;  // of nodes by id

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "chakra_records.hpp"
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/trace/workload.hpp"
@@ -36,21 +37,29 @@ std::vector<std::filesystem::path> by_rank(std::span<const std::filesystem::path
   return sorted;
 }
 
+bool is_trace(const std::filesystem::path& file) {
+  return file.extension() == ".et" || (file.extension() == ".json" && is_chakra_json(file));
+}
+
+bool is_object(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && text[first] == '{';
+}
+
 }  // namespace
 
 Workload load_workload(std::span<const std::filesystem::path> files) {
   std::vector<std::filesystem::path> traces;
   std::optional<std::filesystem::path> groups;
   for (const std::filesystem::path& file : files) {
-    const std::string text = file.extension() == ".et" ? "" : read_text(file);
+    const std::string text = is_trace(file) ? "" : read_text(file);
     if (is_goal(text)) {
       if (files.size() > 1) {
         throw InputError(file.string() + ": a GOAL schedule holds all ranks; expected it alone");
       }
       return parse_goal(text, file.string());
     }
-    if (text.find_first_not_of(" \t\r\n") != text.npos &&
-        text[text.find_first_not_of(" \t\r\n")] == '{') {
+    if (is_object(text)) {
       groups = file;
     } else {
       traces.push_back(file);
@@ -59,7 +68,8 @@ Workload load_workload(std::span<const std::filesystem::path> files) {
   if (traces.empty()) {
     throw InputError((files.empty() ? std::string() : files.front().string() + ": ") +
                      "expected a GOAL schedule (num_ranks …), or the Chakra traces of all ranks "
-                     "(step.0.et, step.1.et, …), perhaps with comm_group.json");
+                     "(step.0.et, step.1.et, … or .json with \"workload_graph\"), perhaps with "
+                     "comm_group.json");
   }
   return load_chakra_workload(by_rank(traces), groups);
 }
