@@ -231,9 +231,8 @@ void import_swift(const ImportTask& task) {
                  {.bits = bits, .key = "quant_bits"});
   } else {
     // Weights are loaded as what is trained in.  [swift/llm/model/register.py, torch_dtype]
-    const std::string_view kept = first_given(in, "torch_dtype dtype");
     in.rename("dtype", "torch_dtype");
-    if (!in.has(kept)) {
+    if (!in.has("torch_dtype")) {
       in.suppose("torch_dtype", Value("bfloat16"));
     }
     keep_loaded_type(task);
