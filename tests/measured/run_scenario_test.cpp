@@ -67,6 +67,16 @@ TEST(RunScenario, UnderstandsTheWordsForNetworks) {
   }
 }
 
+TEST(RunScenario, TakesNicsOfHostsForNoPortsOfDevices) {
+  const RunReadings read = readings(
+      {{"hw_key", "Gaudi2"}, {"precision", "bf16"}, {"inter_link", "2x100 Gb/s IB per node"}});
+  ASSERT_EQ(read.skip_reason, "");
+  const Cluster& cluster = read.readings[0].scenarios[0].cluster;
+  EXPECT_EQ(cluster.name, "gaudi2-8");
+  EXPECT_EQ(cluster.nics, 8);
+  EXPECT_EQ(cluster.nic_bandwidth, 3 * 100_Gbps) << "three ports of a chip";
+}
+
 TEST(RunScenario, PutsRacksTogetherAsTheyAre) {
   struct Case {
     const char* chips;
