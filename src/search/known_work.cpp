@@ -64,9 +64,15 @@ KnownWork::Layer KnownWork::layer_of(const Plan& plan, std::size_t place) {
   return {plan.micro_batch, plan.sequence_parallel, plan.tensor_overlap, place};
 }
 
-const KnownWork::KnownLayout* KnownWork::known_layout(const Scenario& scenario) const {
-  const auto known = layouts_.find(layout_of(scenario));
-  return known == layouts_.end() ? nullptr : &known->second;
+std::size_t KnownWork::shelf_of(const Layout& layout, std::int64_t micro_batch) {
+  const auto& [tensor, context, expert, expert_tensor, node] = layout;
+  const std::int64_t mixed = ((tensor * 31 + context) * 31 + expert) * 31 + micro_batch;
+  return static_cast<std::size_t>(mixed) % shelf_count;
+}
+
+const KnownWork::KnownLayout* KnownWork::Shelf::find(const Layout& layout) const {
+  const auto known = layouts.find(layout);
+  return known == layouts.end() ? nullptr : &known->second;
 }
 
 bool KnownWork::find(const Scenario& scenario,
@@ -74,8 +80,10 @@ bool KnownWork::find(const Scenario& scenario,
                      bool recomputed,
                      ModelWork& work) const {
   const double pace = kernel_pace(scenario).all;
-  const std::lock_guard lock(mutex_);
-  const KnownLayout* layout = known_layout(scenario);
+  const Layout key = layout_of(scenario);
+  const Shelf& shelf = shelves_[shelf_of(key, scenario.plan.micro_batch)];
+  const std::lock_guard lock(shelf.mutex);
+  const KnownLayout* layout = shelf.find(key);
   if (layout == nullptr) {
     return false;
   }
@@ -100,8 +108,10 @@ bool KnownWork::find(const Scenario& scenario,
 
 bool KnownWork::find_kernels(const Scenario& scenario, bool own_experts, ModelWork& work) const {
   const double pace = kernel_pace(scenario).all;
-  const std::lock_guard lock(mutex_);
-  const KnownLayout* layout = known_layout(scenario);
+  const Layout key = layout_of(scenario);
+  const Shelf& shelf = shelves_[shelf_of(key, scenario.plan.micro_batch)];
+  const std::lock_guard lock(shelf.mutex);
+  const KnownLayout* layout = shelf.find(key);
   if (layout == nullptr) {
     return false;
   }
@@ -127,11 +137,13 @@ bool KnownWork::find_kernels(const Scenario& scenario, bool own_experts, ModelWo
 
 void KnownWork::add(const Scenario& scenario, const LayerPlaces& place, const ModelWork& work) {
   const double pace = kernel_pace(scenario).all;
-  const std::lock_guard lock(mutex_);
-  if (count_ == kMostKnown) {
+  if (count_ >= kMostKnown) {
     return;
   }
-  KnownLayout& layout = layouts_[layout_of(scenario)];
+  const Layout key = layout_of(scenario);
+  Shelf& shelf = shelves_[shelf_of(key, scenario.plan.micro_batch)];
+  const std::lock_guard lock(shelf.mutex);
+  KnownLayout& layout = shelf.layouts[key];
   const auto found = std::ranges::find(layout.places, place);
   const auto number = static_cast<std::size_t>(found - layout.places.begin());
   if (found == layout.places.end()) {

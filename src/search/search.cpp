@@ -14,16 +14,20 @@ namespace {
 constexpr std::size_t kFirstBatch = 4;
 constexpr std::size_t kMostInBatch = 64;
 
-/// Calls `work` (worker, item) for every item, on as many threads as there are workers.
+/// Calls `work` (worker, item) for every item, on as many threads as there are workers; each takes
+/// a run of items at a time.
 void share_work(std::size_t workers,
                 std::size_t items,
+                std::size_t run_length,
                 const std::function<void(std::size_t, std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
   std::vector<std::exception_ptr> failures(workers);
   const auto run = [&](std::size_t worker) {
     try {
-      for (std::size_t i = next++; i < items; i = next++) {
-        work(worker, i);
+      for (std::size_t i = next.fetch_add(run_length); i < items; i = next.fetch_add(run_length)) {
+        for (std::size_t item = i; item < std::min(i + run_length, items); ++item) {
+          work(worker, item);
+        }
       }
     } catch (...) {
       failures[worker] = std::current_exception();
@@ -141,7 +145,9 @@ void TreeSearch::find_groups() {
 void TreeSearch::sort_groups() {
   bounds_.resize(groups_.size());
   if (!options_.exhaustive) {
-    share_work(workers_.size(), groups_.size(), [&](std::size_t worker, std::size_t i) {
+    // Neighbours have the same layout, of which two threads would wait for each other.
+    const std::size_t run = std::max<std::size_t>(1, groups_.size() / (16 * workers_.size()));
+    share_work(workers_.size(), groups_.size(), run, [&](std::size_t worker, std::size_t i) {
       bounds_[i] = workers_[worker].bound(groups_[i]);
     });
   }
@@ -163,7 +169,7 @@ void TreeSearch::sort_groups() {
 void TreeSearch::take_batch(std::size_t first, std::size_t items) {
   std::vector<BestPlans> found(items, BestPlans::beside(best_));
   std::vector<SearchCounts> counts(items);
-  share_work(workers_.size(), items, [&](std::size_t worker, std::size_t i) {
+  share_work(workers_.size(), items, 1, [&](std::size_t worker, std::size_t i) {
     const std::uint32_t group = order_[first + i];
     if (!options_.exhaustive && best_.excludes(bounds_[group].least)) {
       counts[i].plans = count(groups_[group]);

@@ -1,6 +1,8 @@
 #pragma once
 // What layers were found to take, for searches of the same model on other numbers of devices.
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -48,14 +50,21 @@ class KnownWork {
     std::vector<LayerPlaces> places{};  // few
     std::map<Layer, Known> layers{};
   };
-  /// Null where nobody added anything of it. REQUIRES that the caller holds the mutex.
-  [[nodiscard]] const KnownLayout* known_layout(const Scenario& scenario) const;
+  /// Threads are at different layouts most of the time, and must not wait for each other there.
+  struct Shelf {
+    mutable std::mutex mutex{};
+    std::map<Layout, KnownLayout> layouts{};
+
+    /// Null where nobody added anything of it. REQUIRES that the caller holds the mutex.
+    [[nodiscard]] const KnownLayout* find(const Layout& layout) const;
+  };
+  [[nodiscard]] static std::size_t shelf_of(const Layout& layout, std::int64_t micro_batch);
   [[nodiscard]] static Layout layout_of(const Scenario& scenario);
   [[nodiscard]] static Layer layer_of(const Plan& plan, std::size_t place);
 
-  mutable std::mutex mutex_;
-  std::map<Layout, KnownLayout> layouts_;
-  std::size_t count_ = 0;
+  static constexpr std::size_t shelf_count = 64;
+  std::array<Shelf, shelf_count> shelves_;
+  std::atomic<std::size_t> count_ = 0;
 };
 
 }  // namespace titer
