@@ -87,7 +87,7 @@ Answer networks_answer(const CompareRequest& request) {
 
 Answer ask(const CapacityRequest& request) {
   Asked asked = request.question;
-  const std::vector<std::string> learned = learn_from(request.measured, kCapacityData, asked);
+  const Learned learned = learn_from(request.measured, kCapacityData, asked);
   const CapacityQuestion question = resolved(
       asked,
       [&](const std::string& name) { return load_capacity(name, asked.changes); },
@@ -98,7 +98,7 @@ Answer ask(const CapacityRequest& request) {
   View view = capacity_view(question, result);
   add_asked(asked, Figures(), view);
   add_notes(capacity_notes(question, result), view);
-  add_notes(learned, view);
+  add_notes(learned.notes, view);
   return {.view = std::move(view), .good = result.possible()};
 }
 

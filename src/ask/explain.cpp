@@ -51,7 +51,7 @@ Answer ask(const ExplainRequest& request) {
     throw InputError("--fidelity: event: expected closed or network: an event has no terms");
   }
   Asked asked = request.scenario;
-  const std::vector<std::string> learned = learn_from(request.measured, kRunData, asked);
+  const Learned learned = learn_from(request.measured, kRunData, asked);
   const ScenarioSource source = source_of(asked);
   const Scenario scenario = source.read();
   if (const auto key = scenario.unlike()) {
@@ -62,7 +62,7 @@ Answer ask(const ExplainRequest& request) {
         *key));
   }
   View view = explain_view(sections_of(scenario, request.fidelity));
-  add_notes(learned, view);
+  add_notes(learned.notes, view);
   add_notes(answer_notes(source, scenario), view);
   add_asked(request.scenario, scenario, view);
   view.title = "Every term of " + step_title(scenario);

@@ -59,10 +59,10 @@ std::vector<std::string> take_products(std::span<const KernelTable> tables,
 
 }  // namespace
 
-std::vector<std::string> learn_from(const std::vector<std::string>& tables,
-                                    const ScenarioSource& source,
-                                    std::vector<Assignment>& changes,
-                                    PlanIs plan) {
+Learned learn_from(const std::vector<std::string>& tables,
+                   const ScenarioSource& source,
+                   std::vector<Assignment>& changes,
+                   PlanIs plan) {
   std::vector<KernelTable> of_products;
   std::vector<MeasuredRun> runs;
   std::string names;  // of tables of runs
@@ -76,26 +76,24 @@ std::vector<std::string> learn_from(const std::vector<std::string>& tables,
     std::move(more.begin(), more.end(), std::back_inserter(runs));
     add_listed(names, file.filename().string());
   }
-  std::vector<std::string> notes = take_products(of_products, source, changes);
+  Learned learned{.notes = take_products(of_products, source, changes)};
   if (names.empty()) {
-    return notes;
+    return learned;
   }
   if (runs.empty()) {
     throw InputError("--measured " + names +
                      ": no row can be used: expected rows that leave nothing open and are not of "
                      "grade C");
   }
-  const Posterior posterior = plan == PlanIs::given ? learn_for(source, runs) : learn(runs);
-  LearnedChanges learned = learned_changes(posterior, runs, names, source, changes);
-  std::move(learned.changes.begin(), learned.changes.end(), std::back_inserter(changes));
-  std::move(learned.notes.begin(), learned.notes.end(), std::back_inserter(notes));
-  return notes;
+  learned.figures = plan == PlanIs::given ? learn_for(source, runs) : learn(runs);
+  LearnedChanges told = learned_changes(*learned.figures, runs, names, source, changes);
+  std::ranges::move(told.changes, std::back_inserter(changes));
+  std::ranges::move(told.notes, std::back_inserter(learned.notes));
+  return learned;
 }
 
-std::vector<std::string> learn_from(const std::vector<std::string>& tables,
-                                    const DataKind& study,
-                                    Asked& asked) {
-  return tables.empty() ? std::vector<std::string>()
+Learned learn_from(const std::vector<std::string>& tables, const DataKind& study, Asked& asked) {
+  return tables.empty() ? Learned()
                         : learn_from(tables,
                                      studied_source(study, asked),
                                      asked.changes,

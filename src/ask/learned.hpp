@@ -1,10 +1,12 @@
 #pragma once
 // "measured": the user's own runs, of which figures are learned before anything is asked.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "titer/ask/option.hpp"
+#include "titer/calibrate/posterior.hpp"
 #include "titer/scenario/source.hpp"
 
 namespace titer {
@@ -12,16 +14,23 @@ namespace titer {
 /// Of a question: what runs like it tell is worth most where its plan is known beforehand.
 enum class PlanIs { given, sought };
 
-/// Puts what measured runs tell of the scenario behind `changes`, whose own values it keeps, and
-/// returns what to say of it; nothing where there are no tables. Throws InputError.
-[[nodiscard]] std::vector<std::string> learn_from(const std::vector<std::string>& tables,
-                                                  const ScenarioSource& source,
-                                                  std::vector<Assignment>& changes,
-                                                  PlanIs plan = PlanIs::given);
+/// What measured runs told: what to say of it, and the figures that they moved; nothing where there
+/// are none.
+struct Learned {
+  std::vector<std::string> notes{};
+  std::optional<Posterior> figures{};
+};
+
+/// Puts what measured runs tell of the scenario behind `changes`, whose own values it keeps. Throws
+/// InputError.
+[[nodiscard]] Learned learn_from(const std::vector<std::string>& tables,
+                                 const ScenarioSource& source,
+                                 std::vector<Assignment>& changes,
+                                 PlanIs plan = PlanIs::given);
 /// The same of a question about the scenario that it names or holds, or is.
-[[nodiscard]] std::vector<std::string> learn_from(const std::vector<std::string>& tables,
-                                                  const DataKind& study,
-                                                  Asked& asked);
+[[nodiscard]] Learned learn_from(const std::vector<std::string>& tables,
+                                 const DataKind& study,
+                                 Asked& asked);
 
 namespace options {
 

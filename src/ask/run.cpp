@@ -126,7 +126,7 @@ std::span<const Option<RunRequest>> run_options() { return kRunOptions; }
 
 Answer ask(const RunRequest& request) {
   Asked asked = request.scenario;
-  const std::vector<std::string> learned = learn_from(request.measured, kRunData, asked);
+  const Learned learned = learn_from(request.measured, kRunData, asked);
   ScenarioSource source = source_of(asked);
   if (const auto& seed = request.seed) {
     source.assign({"conditions.seed", Value(*seed), "--seed " + std::to_string(*seed)});
@@ -148,7 +148,7 @@ Answer ask(const RunRequest& request) {
     add_terms(scenario, view);
     add_inputs(source, "the scenario", view);
   }
-  add_notes(learned, view);
+  add_notes(learned.notes, view);
   return {.view = std::move(view), .good = result.fits()};
 }
 

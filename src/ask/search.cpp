@@ -6,6 +6,7 @@
 
 #include "learned.hpp"
 #include "report_parts.hpp"
+#include "robust_search.hpp"
 #include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/search_report.hpp"
@@ -54,6 +55,11 @@ constexpr std::array kSearchOptions = {
                             "WHAT",
                             "shape: of the same tensor, pipeline, context and expert degree the "
                             "best plan only (usual); or plan: all"),
+    options::value<kSearch>("robust",
+                            "",
+                            "best is the least expected time over the spread of the figures behind "
+                            "it, not the least time by these figures")
+        .as(OptionKind::flag),
     options::measured<&SearchRequest::measured>(),
     options::choice<&SearchRequest::refine, kFidelities>(
         "refine",
@@ -129,7 +135,7 @@ std::span<const Option<SearchRequest>> search_options() { return kSearchOptions;
 
 SearchOutcome ask(const SearchRequest& request) {
   Asked asked = asked_search(request);
-  const std::vector<std::string> learned = learn_from(request.measured, kSearchData, asked);
+  const Learned learned = learn_from(request.measured, kSearchData, asked);
   const Search search = resolved(
       asked,
       [&](const std::string& name) { return load_search(name, asked.changes); },
@@ -138,19 +144,24 @@ SearchOutcome ask(const SearchRequest& request) {
                           .exhaustive = request.exhaustive,
                           .stop = request.stop,
                           .progress = request.progress};
-  SearchAnswer answer = run_search(search, how);
+  const Posterior* told = learned.figures ? &*learned.figures : nullptr;
+  SearchAnswer answer = search.robust ? most_robust(search, how, told) : run_search(search, how);
   SearchOptions bounded = how;
   bounded.exhaustive = false;
   const std::vector<BeyondSoftware> beyond = best_beyond_software(search, answer, bounded);
   const Refinement refined =
       request.refine ? refine(search, *request.refine, answer) : Refinement();
-  if (search.objectives == std::vector<Objective>{Objective::time} && answer.plans.size() > 1) {
-    find_chances(answer);
+  if (search.objectives == std::vector<Objective>{Objective::time} &&
+      (search.robust || answer.plans.size() > 1)) {
+    tell_chances(search, told, answer);
+  }
+  if (search.robust && request.refine) {
+    keep_most_robust(search, answer);
   }
   SearchOutcome outcome;
   outcome.view = search_view(search, answer, notes_of(search, answer, refined), beyond);
   add_asked(asked, Figures(), outcome.view);
-  add_notes(learned, outcome.view);
+  add_notes(learned.notes, outcome.view);
   outcome.good = !answer.plans.empty();
   outcome.complete = answer.complete;
   outcome.defects = defects_of(answer.counts, refined);

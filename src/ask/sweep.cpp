@@ -42,7 +42,7 @@ constexpr char kBetweenRows = '\x1e';  // of both formats; in neither
 /// the place of what they tell of would leave it out in silence.
 std::vector<std::string> learn_for(const SweepRequest& request, Sweep& sweep) {
   std::vector<Assignment> changes;
-  std::vector<std::string> notes = learn_from(request.measured, sweep.base, changes);
+  Learned learned = learn_from(request.measured, sweep.base, changes);
   for (const Assignment& change : changes) {
     for (const Axis& axis : sweep.axes) {
       if (change.path == axis.path || change.path.starts_with(axis.path + ".")) {
@@ -56,7 +56,7 @@ std::vector<std::string> learn_for(const SweepRequest& request, Sweep& sweep) {
     }
     sweep.base.assign(change);
   }
-  return notes;
+  return std::move(learned.notes);
 }
 
 /// The rows of a sweep, as its table and as values.

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <tuple>
 
 #include "prior_figures.hpp"
 #include "run_scatter.hpp"
@@ -18,16 +17,6 @@ namespace titer {
 namespace {
 
 constexpr double kFarOff = 2;  // scatters
-
-/// Where a prior is in a list; the size of the list where it is not in it.
-template <class List>
-std::size_t find_prior(const List& list, const PriorFigure& prior) {
-  const auto same = [&](const PriorFigure& other) {
-    return std::tie(other.owner, other.of, other.figure) ==
-           std::tie(prior.owner, prior.of, prior.figure);
-  };
-  return static_cast<std::size_t>(std::find_if(list.begin(), list.end(), same) - list.begin());
-}
 
 /// Runs, the priors of all of them, and their times with these moved.
 class RunTimes {

@@ -218,8 +218,10 @@ void MovedParts::put(std::span<const double> factors) {
 
 void MovedParts::give(Scenario& scenario) const {
   const auto nodes = scenario.cluster.nodes;
+  const int used = scenario.cluster.devices_per_node;
   scenario.cluster = cluster_;
   scenario.cluster.nodes = nodes;
+  scenario.cluster.use_of_node(used);
   scenario.stack = stack_;
 }
 

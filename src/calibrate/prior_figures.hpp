@@ -1,8 +1,11 @@
 #pragma once
 // Which figures of a scenario's parts measured runs may move, and the scenario with them moved.
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "titer/calibrate/calibration.hpp"
@@ -23,6 +26,16 @@ struct PlacedPrior {
 [[nodiscard]] std::vector<PlacedPrior> priors_of(const Document& document,
                                                  const Scenario& scenario);
 
+/// Where a prior is in a list; the size of the list where it is not in it.
+template <class List>
+std::size_t find_prior(const List& list, const PriorFigure& prior) {
+  const auto same = [&](const PriorFigure& other) {
+    return std::tie(other.owner, other.of, other.figure) ==
+           std::tie(prior.owner, prior.of, prior.figure);
+  };
+  return static_cast<std::size_t>(std::find_if(list.begin(), list.end(), same) - list.begin());
+}
+
 /// Cluster and stack of one source, with figures moved by factors.
 class MovedParts {
  public:
@@ -33,7 +46,7 @@ class MovedParts {
   /// moves one after the other.
   void put(std::span<const double> factors);
   /// As it was put last, into a scenario of this source. The cluster keeps what runs have of their
-  /// own: its number of nodes.
+  /// own: its number of nodes, and how many devices of each it uses.
   void give(Scenario& scenario) const;
 
  private:

@@ -1,8 +1,10 @@
 // How sure it is which of the plans that a search has found is the fastest, and that each fits.
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "search_score.hpp"
 #include "titer/search/search.hpp"
 
 namespace titer {
@@ -12,27 +14,31 @@ double normal_density(double z) {
   return std::exp(-z * z / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 }
 
-/// Each plan takes its predicted time times a lognormal error of its own, independent of the
-/// others'; what they have in common moves all of them alike. With x the error of plan i in
-/// standard deviations s it is the fastest where all others are slower:
-///   P_i = integral of phi(x) prod over j != i of Phi((ln t_j - ln t_i) / s - x) dx
+Seconds time_of(const FoundPlan& found) {
+  return found.refined.value_or(found.result.iteration_time);
+}
+
+/// Adds how likely each of the plans, whose times have these logarithms, is the fastest. Each takes
+/// its time times a lognormal error of its own, independent of the others'. With s its deviation,
+///   P_i = integral of phi((y - y_i) / s) / s prod over j != i of Phi((y_j - y) / s) dy
 /// by the trapezoidal rule, which converges faster than any power of its step.
-double chance_fastest(const std::vector<double>& logs, std::size_t plan) {
-  constexpr double end = 8;
-  constexpr int steps = 256;
+void add_chances(const std::vector<double>& logs, std::vector<double>& chances) {
+  constexpr double end = 7;  // deviations: beyond there is less than 1e-11
+  constexpr int steps = 56;
   constexpr double step = 2 * end / steps;
-  double sum = 0;
+  const double first = *std::min_element(logs.begin(), logs.end());
+  std::vector<double> slower(logs.size());
   for (int k = 0; k <= steps; ++k) {
-    const double x = -end + step * k;
-    double slower = normal_density(x);
-    for (std::size_t other = 0; other < logs.size(); ++other) {
-      if (other != plan) {
-        slower *= normal_share_below((logs[other] - logs[plan]) / kPlanError - x);
-      }
+    const double at = step * k - end;  // from the fastest, in deviations
+    double all = 1;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      slower[i] = normal_share_below((logs[i] - first) / kPlanError - at);
+      all *= slower[i];
     }
-    sum += slower;
+    for (std::size_t i = 0; i < logs.size() && all > 0; ++i) {
+      chances[i] += step * normal_density(at - (logs[i] - first) / kPlanError) * all / slower[i];
+    }
   }
-  return step * sum;
 }
 
 }  // namespace
@@ -44,17 +50,41 @@ double chance_to_fit(Bytes peak, Bytes capacity) {
   return normal_share_below((capacity / peak - 1) / (kMemoryError / mean_of_half_normal));
 }
 
-void find_chances(SearchAnswer& answer) {
-  std::vector<double> logs;
-  for (const FoundPlan& found : answer.plans) {
-    const Seconds time = found.refined.value_or(found.result.iteration_time);
-    logs.push_back(std::log(time.si()));
+void find_chances(std::span<const std::vector<double>> drawn, SearchAnswer& answer) {
+  std::vector<double> chances(answer.plans.size());
+  std::vector<double> means(answer.plans.size());
+  std::vector<double> logs(answer.plans.size());
+  const std::size_t draws = drawn.empty() ? 0 : drawn.front().size();
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      means[i] += drawn[i][draw];
+      logs[i] = std::log(time_of(answer.plans[i]).si() * drawn[i][draw]);
+    }
+    add_chances(logs, chances);
   }
   for (std::size_t i = 0; i < answer.plans.size(); ++i) {
     FoundPlan& found = answer.plans[i];
-    found.chance_fastest = chance_fastest(logs, i);
+    found.expected_time = time_of(found) * (means[i] / static_cast<double>(draws));
+    found.chance_fastest = chances[i] / static_cast<double>(draws);
     found.chance_fits = chance_to_fit(found.result.memory_peak, found.result.memory_capacity);
   }
+}
+
+void keep_most_robust(const Search& search, SearchAnswer& answer) {
+  std::vector<FoundPlan>& plans = answer.plans;
+  std::stable_sort(plans.begin(), plans.end(), [](const FoundPlan& a, const FoundPlan& b) {
+    return *a.expected_time < *b.expected_time;
+  });
+  if (search.best_of == BestPlanOf::shape) {
+    std::vector<PlanForm> seen;
+    std::erase_if(plans, [&](const FoundPlan& found) {
+      const PlanForm form = form_of(found.plan, search.best_of);
+      const bool is_known = std::find(seen.begin(), seen.end(), form) != seen.end();
+      seen.push_back(form);
+      return is_known;
+    });
+  }
+  plans.resize(std::min(plans.size(), search.top));
 }
 
 }  // namespace titer

@@ -237,6 +237,10 @@ constexpr std::array kSearchFields = {
         "degree "
         "on so many devices) its best plan, or each plan that reads otherwise")
         .or_else("`shape`; of a front `plan`"),
+    fields::flag<&F::robust>(
+        "robust",
+        "whether the best is the plan with the least expected time over the spread of the figures "
+        "behind it, not with the least time by these figures; of the objective time"),
     fields::special<F>(
         "largest_model",
         {[](const Field<F>& own, Reader& in, F& file) { file.largest = in.raw(own.key); },
@@ -266,6 +270,7 @@ Search read_changed(const Document& document, std::span<const Assignment> change
     search.reliability = load_reliability(*file.reliability);
   }
   search.best_of = file.best_of.value_or(BestPlanOf::shape);
+  search.robust = file.robust;
   check_search(search);
   add_models(file, in, search);
   return search;

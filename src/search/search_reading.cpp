@@ -66,6 +66,24 @@ Document around_run(std::string_view name_or_file) {
   return document;
 }
 
+/// What they need besides the scenario.
+void check_objectives(const Search& search, Problems& problems) {
+  if (search.robust && search.objectives != std::vector{Objective::time}) {
+    problems.add("robust: expected the objective time alone, whose spread it is about");
+  }
+  for (const Objective objective : search.objectives) {
+    const bool pays = objective == Objective::cost || objective == Objective::energy ||
+                      objective == Objective::tokens_per_dollar;
+    if (pays && !search.economy) {
+      problems.add(fmt::format("objective: {}: expected \"economy\" too: what devices cost",
+                               name(objective)));
+    }
+    if (objective == Objective::goodput && !search.reliability) {
+      problems.add("objective: goodput: expected \"reliability\" too: what fails how often");
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Value> values_in(const Value& value) {
@@ -139,17 +157,7 @@ void check_search(const Search& search) {
       problems.add(fmt::format("devices: {}: {}", devices, why));
     }
   }
-  for (const Objective objective : search.objectives) {
-    const bool pays = objective == Objective::cost || objective == Objective::energy ||
-                      objective == Objective::tokens_per_dollar;
-    if (pays && !search.economy) {
-      problems.add(fmt::format("objective: {}: expected \"economy\" too: what devices cost",
-                               name(objective)));
-    }
-    if (objective == Objective::goodput && !search.reliability) {
-      problems.add("objective: goodput: expected \"reliability\" too: what fails how often");
-    }
-  }
+  check_objectives(search, problems);
   problems.raise();
   if (search.economy) {  // a figure that is missing is missing for all plans
     static_cast<void>(bill(*search.economy, scenario.cluster.chip, 1, Seconds::from_si(1), 1));

@@ -37,6 +37,7 @@ struct SearchFile {
   std::optional<Objective> objective{};
   bool any_software = false;
   std::optional<BestPlanOf> best_of{};
+  bool robust = false;
   const Value* largest = nullptr;
   Search search{.title = {},
                 .source = ScenarioSource(Document()),

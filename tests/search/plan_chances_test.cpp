@@ -5,12 +5,13 @@
 #include <cmath>
 
 #include "searches.hpp"
-#include "titer/whatif/tune.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
 
-SearchAnswer answer_of(const std::vector<double>& seconds) {
+/// `drawn`: as find_chances() has it; otherwise nothing is off but the plans by themselves.
+SearchAnswer answer_of(const std::vector<double>& seconds,
+                       const std::vector<std::vector<double>>& drawn = {}) {
   SearchAnswer answer;
   for (const double time : seconds) {
     FoundPlan found;
@@ -19,7 +20,7 @@ SearchAnswer answer_of(const std::vector<double>& seconds) {
     found.result.memory_capacity = 80_GiB;
     answer.plans.push_back(found);
   }
-  find_chances(answer);
+  find_chances(drawn.empty() ? std::vector(seconds.size(), std::vector{1.0}) : drawn, answer);
   return answer;
 }
 
@@ -50,14 +51,17 @@ TEST(PlanChances, OfTwoAreThoseOfTheirDifference) {
               1e-9);
 }
 
-/// As often as measured pairs of runs come in the predicted order, within six in a hundred of them.
-TEST(PlanChances, AreThoseOfMeasuredPairs) {
-  for (std::size_t i = 0; i < kGainOdds.size(); ++i) {
-    const double next = i + 1 < kGainOdds.size() ? kGainOdds[i + 1].least_gain : 0.4;
-    const double gain = (kGainOdds[i].least_gain + next) / 2;  // of the slower one's time
-    const SearchAnswer pair = answer_of({1 - gain, 1});
-    EXPECT_NEAR(*pair.plans[0].chance_fastest, kGainOdds[i].odds, 0.06) << gain;
-  }
+/// What moves all plans alike tells none from the others; what moves one of them alone makes it
+/// less sure, and dearer on average where it goes up further than down.
+TEST(PlanChances, FollowTheFiguresThatMovePlansApart) {
+  const SearchAnswer fixed = answer_of({10, 10.5});
+  const SearchAnswer alike = answer_of({10, 10.5}, {{0.5, 2}, {0.5, 2}});
+  EXPECT_NEAR(*alike.plans[0].chance_fastest, *fixed.plans[0].chance_fastest, 1e-9);
+  const SearchAnswer apart = answer_of({10, 10.5}, {{0.8, 1.25}, {1, 1}});
+  EXPECT_LT(*apart.plans[0].chance_fastest, *fixed.plans[0].chance_fastest);
+  EXPECT_NEAR(sum_of(apart), 1, 1e-9);
+  EXPECT_NEAR(apart.plans[0].expected_time->si(), 10.25, 1e-12);
+  EXPECT_NEAR(apart.plans[1].expected_time->si(), 10.5, 1e-12);
 }
 
 TEST(PlanChances, OfFittingFollowTheErrorOfMemory) {

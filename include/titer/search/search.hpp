@@ -66,10 +66,10 @@ inline constexpr std::array<Choice<BestPlanOf>, 2> kBestPlanOf = {
 inline constexpr double kMemoryError = 0.07;
 
 /// How far the time of a plan is off by itself, beside what is off in all plans of one model on one
-/// machine: the standard deviation of ln(measured / predicted). Two of them are then in the
-/// predicted order as often as measured pairs of runs are (kGainOdds;
-/// tests/search/plan_chances_test.cpp demands it).
-inline constexpr double kPlanError = 0.139 / std::numbers::sqrt2;
+/// machine and what the figures behind it make it off: the standard deviation of
+/// ln(measured / predicted). Two of them are then in the predicted order as often as measured pairs
+/// of runs are (tests/measured/plan_order_test.cpp demands it).
+inline constexpr double kPlanError = 0.06;
 
 /// What a plan must keep besides the rules of validate().
 struct SearchLimits {
@@ -93,6 +93,7 @@ struct Search {
   std::vector<Objective> objectives = {Objective::time};  // several: a Pareto front
   std::size_t top = 10;
   BestPlanOf best_of = BestPlanOf::shape;  // of fronts: plan
+  bool robust = false;  // by expected time over the figures' spread; REQUIRES the objective time
   SearchLimits limits{};
   bool fewest_devices = false;  // stop at the first number that has a plan
   // Searches of the same for other models, titled by them, the largest first: until one has a plan.
@@ -138,8 +139,11 @@ struct FoundPlan {
   StepResult result;
   std::optional<Bill> bill{};  // of an iteration
   std::optional<Goodput> goodput{};
-  std::optional<Seconds> refined{};        // iteration time at another fidelity
-  std::optional<double> chance_fastest{};  // of all that were found (find_chances)
+  std::optional<Seconds> refined{};  // iteration time at another fidelity
+  // By find_chances: the mean over the figures' spread, and how likely it is the fastest of all
+  // that were found, and fits.
+  std::optional<Seconds> expected_time{};
+  std::optional<double> chance_fastest{};
   std::optional<double> chance_fits{};
   // Plans of the same shape, or of the same devices, degrees and schedule, whose objectives read
   // the same, and how many of them there are; the first of many.
@@ -178,9 +182,13 @@ struct SearchOptions {
 [[nodiscard]] double normal_share_below(double z);
 /// How likely a device has room for a predicted peak, as far as such are off (kMemoryError).
 [[nodiscard]] double chance_to_fit(Bytes peak, Bytes capacity);
-/// How likely each of the plans is the fastest of them by kPlanError, and fits. The fastest by
-/// prediction need not be the likeliest to do both.
-void find_chances(SearchAnswer& answer);
+/// Of each plan its expected time, how likely it is the fastest of them, and fits. `drawn`: its
+/// times with the figures of each draw, over its own. The fastest by prediction need not be the
+/// one with the least expected time, nor the likeliest to be fastest and fit.
+void find_chances(std::span<const std::vector<double>> drawn, SearchAnswer& answer);
+/// Best first by expected time, of each shape one where the search asks for that, and as many as it
+/// asks for.
+void keep_most_robust(const Search& search, SearchAnswer& answer);
 
 /// The best of an answer's plans by one of the search's objectives; nullptr where it has none.
 [[nodiscard]] const FoundPlan* best_by(const SearchAnswer& answer, std::size_t objective);

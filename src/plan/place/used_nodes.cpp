@@ -38,8 +38,9 @@ int Cluster::used_of_node(std::span<const std::int64_t> devices) const {
   return whole;
 }
 
-void Cluster::use_for(std::span<const std::int64_t> devices) {
-  const int used = used_of_node(devices);
+void Cluster::use_for(std::span<const std::int64_t> devices) { use_of_node(used_of_node(devices)); }
+
+void Cluster::use_of_node(int used) {
   if (used == devices_per_node) {
     return;
   }

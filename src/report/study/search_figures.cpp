@@ -43,6 +43,7 @@ Figures more_figures(const FoundPlan& found) {
           if_any({"tokens_per_dollar", Datum(tokens_per_dollar, kWhole), "tokens/dollar"}),
           if_any({"iteration_energy_j", energy, "energy"}),
           if_any({"goodput_fraction", Datum(goodput, kPercent), "goodput"}),
+          if_any({"expected_time_s", found.expected_time, "expected"}),
           if_any({"chance_fastest", Datum(found.chance_fastest, kWholePercent), "P(fastest)"}),
           if_any({"chance_fits", Datum(found.chance_fits, kWholePercent), "P(fits)"})};
 }

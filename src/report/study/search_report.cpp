@@ -80,7 +80,9 @@ FigureRows plan_rows(const SearchAnswer& answer) {
 /// "best by time", "no other is better in time and memory".
 std::string objective_text(const Search& search) {
   const std::string text =
-      listed(search.objectives, [](const Objective objective) { return name(objective); });
+      search.robust
+          ? "expected time over the spread of its figures"
+          : listed(search.objectives, [](const Objective objective) { return name(objective); });
   if (search.objectives.size() > 1) {
     return "Pareto front of " + text;
   }
@@ -231,29 +233,33 @@ std::string rows_text(const SearchAnswer& answer) {
   return text.empty() ? text : "  other than the best:\n" + text;
 }
 
-/// How sure it is that the first is the fastest, and which is the likeliest to be it and to fit.
-std::string chances_text(const SearchAnswer& answer) {
-  const auto chance = [](const FoundPlan& found) {
-    return *found.chance_fastest * *found.chance_fits;
-  };
-  const FoundPlan& first = answer.plans.front();
-  if (!first.chance_fastest) {
+/// How sure it is that the first is the fastest, and which is the likeliest to be it and to fit, or
+/// the fastest on average.
+std::string chances_text(const Search& search, const SearchAnswer& answer) {
+  const std::vector<FoundPlan>& plans = answer.plans;
+  if (!plans.front().chance_fastest) {
     return "";
   }
-  const auto safest = std::max_element(
-      answer.plans.begin(), answer.plans.end(), [&](const FoundPlan& a, const FoundPlan& b) {
-        return chance(a) < chance(b);
-      });
+  const auto chances = [](const FoundPlan& found) {
+    return fmt::format(
+        "{:.0f} % and {:.0f} %", 100 * *found.chance_fastest, 100 * *found.chance_fits);
+  };
   std::string text = fmt::format(
-      "  as far as plans' times are off, 1 is the fastest of these with {:.0f} % and fits with "
-      "{:.0f} %",
-      100 * *first.chance_fastest,
-      100 * *first.chance_fits);
-  if (safest != answer.plans.begin()) {
-    text += fmt::format("; {} is likelier to be both: {:.0f} % and {:.0f} %",
-                        safest - answer.plans.begin() + 1,
-                        100 * *safest->chance_fastest,
-                        100 * *safest->chance_fits);
+      "  as far as figures and plans' times are off, 1 is the fastest of these with {:.0f} % and "
+      "fits with {:.0f} %",
+      100 * *plans.front().chance_fastest,
+      100 * *plans.front().chance_fits);
+  const auto safest = std::ranges::max_element(
+      plans, {}, [](const FoundPlan& found) { return *found.chance_fastest * *found.chance_fits; });
+  if (safest != plans.begin()) {
+    text += fmt::format(
+        "; {} is likelier to be both: {}", safest - plans.begin() + 1, chances(*safest));
+  }
+  const auto expected = std::ranges::min_element(plans, {}, &FoundPlan::expected_time);
+  if (expected != plans.begin() && !search.robust) {
+    text += fmt::format("; {} takes the least on average (--robust): {}",
+                        expected - plans.begin() + 1,
+                        format(*expected->expected_time));
   }
   return text + "\n";
 }
@@ -316,7 +322,7 @@ View search_view(const Search& search,
     view.text.add(best_plan_text(answer.plans.front()) + "\n").table(plan_rows(answer));
     view.text.add("\n" + rows_text(answer))
         .add(evidence_text(answer.plans.front().result))
-        .add(chances_text(answer));
+        .add(chances_text(search, answer));
   }
   for (const std::string& note : notes) {
     say(note);

@@ -84,6 +84,8 @@ struct Cluster {
   /// nothing but for whole_node.
   void use_for(std::int64_t devices);
   void use_for(std::span<const std::int64_t> devices);
+  /// REQUIRES as many devices as used_of_node() may be.
+  void use_of_node(int used);
   /// The most devices of a node, of all or at least eight ninths, that each of these numbers fills
   /// some nodes with, or is on one: of racks of 72 for 256 devices 64, for 144 72. All where none.
   [[nodiscard]] int used_of_node(std::span<const std::int64_t> devices) const;

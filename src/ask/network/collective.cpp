@@ -2,7 +2,7 @@
 #include <optional>
 #include <set>
 
-#include "report_parts.hpp"
+#include "ask/report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/network.hpp"
 #include "titer/collectives/collective_names.hpp"

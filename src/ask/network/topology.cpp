@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "report_parts.hpp"
+#include "ask/report_parts.hpp"
 #include "titer/ask/network.hpp"
 #include "titer/collectives/execution.hpp"
 #include "titer/input/csv.hpp"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "report_parts.hpp"
-#include "scenario_options.hpp"
+#include "ask/report_parts.hpp"
+#include "ask/scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/network.hpp"
 #include "titer/model/routing/zipf.hpp"
