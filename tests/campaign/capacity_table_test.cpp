@@ -176,6 +176,29 @@ TEST(CapacityTable, FindsTheFewestDevicesBetweenSizesThatWillNotDo) {
   EXPECT_EQ(fewest("13d", {64, 112, 160, 192, 256}), 112);  // of those with a plan
 }
 
+/// Racks of 72 share out few batches; 64 of each do.
+TEST(CapacityTable, FindsTheFewestDevicesOfRacksThatAreMostlyUsed) {
+  const PlanFinder plan = [](const CapacityQuestion& question, std::int64_t devices) {
+    return SteadyPlans{.days = devices % 64 == 0 ? 1000.0 : 4000.0}(question, devices);
+  };
+  const std::vector<Assignment> racks = changes({"models=llama3-8b", "clusters=gb200-nvl72"});
+  const CapacityTable table = read_capacity_table(asked(R"(, "deadlines": "9d,4d")"), racks);
+  const std::vector<CapacityRow> rows = find_rows(table, plan);
+  EXPECT_EQ(rows[0].point->devices, 2 * 64);  // 111 would do
+  EXPECT_EQ(rows[1].point->devices, 4 * 64);  // 250
+}
+
+/// As where only large numbers share a batch out well.
+TEST(CapacityTable, GoesOnFromOneNumberOfDevicesThatIsSlowerThanFewer) {
+  const PlanFinder plan = [](const CapacityQuestion& question, std::int64_t devices) {
+    const bool is_bad = devices > 100 && devices < 1000;
+    return SteadyPlans{.days = is_bad ? 20.0 * static_cast<double>(devices) : 1000.0}(question,
+                                                                                      devices);
+  };
+  const CapacityTable table = read_capacity_table(asked(R"(, "deadlines": "2d")"));
+  EXPECT_EQ(find_rows(table, plan)[0].point->devices, 1024);
+}
+
 TEST(CapacityTable, LeavesOutOnlyPlansThatAreTooSlowWhereItLooksForFewerDevices) {
   const PlanFinder plan = [](const CapacityQuestion& question, std::int64_t devices) {
     PlannedStep planned = SteadyPlans{.days = 1000}(question, devices);

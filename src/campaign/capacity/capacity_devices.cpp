@@ -48,20 +48,25 @@ std::vector<std::int64_t> replicas_of_scaled(const CapacityQuestion& question) {
   return counts;
 }
 
-/// Whether so many devices of a cluster are whole nodes, an even part of one, or a slice. Of racks
-/// of several hosts that is all of their devices or nearly so: 64 of 72.
+/// How many devices of a node plans use: all; of racks of several hosts also nearly so, 64 of 72.
+std::vector<int> used_of_node(const Cluster& cluster) {
+  const int whole = cluster.devices_of_whole_node();
+  const int step = cluster.whole_node ? *cluster.devices_per_host : whole;
+  std::vector<int> counts;
+  for (int used = whole; 9 * used >= 8 * whole; used -= step) {
+    counts.push_back(used);
+  }
+  return counts;
+}
+
+/// Whether so many devices of a cluster are whole nodes, an even part of one, or a slice.
 bool can_be(const Cluster& cluster, std::int64_t devices) {
   if (cluster.torus() != nullptr) {
     return cluster.torus_of(devices) != nullptr;
   }
-  const int whole = cluster.devices_of_whole_node();
-  const int step = cluster.whole_node ? *cluster.devices_per_host : whole;
-  for (int used = whole; 9 * used >= 8 * whole; used -= step) {
-    if (devices < used ? used % devices == 0 : devices % used == 0) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(used_of_node(cluster), [&](int used) {
+    return devices < used ? used % devices == 0 : devices % used == 0;
+  });
 }
 
 /// Round slices of a torus, each a tenth larger than the one before or more, and all of it.
@@ -75,6 +80,28 @@ std::vector<std::int64_t> slice_sizes(const Torus& torus) {
   }
   sizes.push_back(torus.devices());
   return sizes;
+}
+
+/// Even parts of a node of so many devices, and 8, 9, 10, 12 and 14 times powers of two of nodes.
+void add_sizes(std::int64_t per_node,
+               const std::optional<std::int64_t>& nodes,
+               std::vector<std::int64_t>& sizes) {
+  constexpr std::int64_t most = 131'072;
+  constexpr std::array<std::int64_t, 5> eighths = {8, 9, 10, 12, 14};
+  const std::int64_t last = nodes ? *nodes * per_node : most;
+  for (std::int64_t devices = 1; devices < per_node; ++devices) {
+    if (per_node % devices == 0) {
+      sizes.push_back(devices);
+    }
+  }
+  for (std::int64_t octave = 1; octave * per_node <= last; octave *= 2) {
+    for (const std::int64_t part : eighths) {
+      const std::int64_t devices = octave * part / 8 * per_node;
+      if (octave * part % 8 == 0 && devices <= last) {
+        sizes.push_back(devices);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -96,27 +123,17 @@ std::vector<std::int64_t> default_devices(const CapacityQuestion& question) {
 }
 
 std::vector<std::int64_t> usual_sizes(const Cluster& cluster) {
-  constexpr std::int64_t most = 131'072;
-  constexpr std::array<std::int64_t, 5> eighths = {8, 9, 10, 12, 14};
   if (cluster.torus() != nullptr) {
     return slice_sizes(*cluster.torus());
   }
-  const std::int64_t per_node = cluster.devices_per_node;
-  const std::int64_t last = cluster.nodes ? *cluster.nodes * per_node : most;
   std::vector<std::int64_t> sizes;
-  for (std::int64_t devices = 1; devices < per_node; ++devices) {
-    if (per_node % devices == 0) {
-      sizes.push_back(devices);
+  for (const int used : used_of_node(cluster)) {
+    if (used == cluster.devices_of_whole_node() || is_round(used)) {
+      add_sizes(used, cluster.nodes, sizes);
     }
   }
-  for (std::int64_t octave = 1; octave * per_node <= last; octave *= 2) {
-    for (const std::int64_t part : eighths) {
-      const std::int64_t devices = octave * part / 8 * per_node;
-      if (octave * part % 8 == 0 && devices <= last) {
-        sizes.push_back(devices);
-      }
-    }
-  }
+  std::ranges::sort(sizes);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 

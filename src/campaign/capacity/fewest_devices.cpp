@@ -128,16 +128,19 @@ class FewestDevices {
         point.has_plan() ? std::min(kMostGrowth, time_asked_for(point) / *question_.deadline) : 1;
     return std::max(size + 1, first_of(static_cast<double>(point.devices) * times));
   }
-  /// Whether of two sizes that are too slow the larger is no faster.
+  /// Whether the two largest sizes that have a plan are no faster than a smaller one. One alone may
+  /// share out layers, batch or racks badly.
   [[nodiscard]] bool no_longer_helps() const {
-    const CapacityPoint* before = nullptr;
+    constexpr int enough = 2;
+    Seconds fastest = Seconds::from_si(std::numeric_limits<double>::infinity());
+    int no_faster = 0;
     for (const auto& [size, point] : tried_) {
-      if (point.has_plan() && before != nullptr && point.time >= before->time) {
-        return true;
+      if (point.has_plan()) {
+        no_faster = point.time < fastest ? 0 : no_faster + 1;
+        fastest = std::min(fastest, point.time);
       }
-      before = point.has_plan() ? &point : before;
     }
-    return false;
+    return no_faster >= enough;
   }
 
   /// Sizes from `size` until one keeps the deadline, but for `end`. That one is too slow or has no
