@@ -11,6 +11,7 @@
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/search/unsearched.hpp"
 
 namespace titer {
 namespace {
@@ -100,6 +101,8 @@ Asked asked_search(const SearchRequest& request) {
   return asked;
 }
 
+const std::vector<Objective> kByTime = {Objective::time};
+
 /// What defects left out, a line each.
 std::vector<std::string> defects_of(const SearchCounts& counts, const Refinement& refined) {
   std::vector<std::string> lines;
@@ -114,8 +117,8 @@ std::vector<std::string> defects_of(const SearchCounts& counts, const Refinement
   return lines;
 }
 
-/// Why plans were not refined, which slices the devices are, and how the best plan shares out what
-/// its stages or nodes do not divide.
+/// Why plans were not refined, which slices the devices are, how the best plan shares out what its
+/// stages or nodes do not divide, and what else would make it faster.
 std::vector<std::string> notes_of(const Search& search,
                                   const SearchAnswer& answer,
                                   const Refinement& refined) {
@@ -125,6 +128,13 @@ std::vector<std::string> notes_of(const Search& search,
     Scenario best = searched(search, answer).scenario;
     best.plan = answer.plans.front().plan;
     std::ranges::move(plan_notes(best), std::back_inserter(notes));
+    if (search.objectives == kByTime) {
+      const StepResult& step = answer.plans.front().result;
+      const double margin = search.limits.memory_margin;
+      if (const auto gain = unsearched_gain(best, step, search.abilities, margin)) {
+        notes.push_back(unsearched_words(*gain));
+      }
+    }
   }
   return notes;
 }
@@ -151,8 +161,7 @@ SearchOutcome ask(const SearchRequest& request) {
   const std::vector<BeyondSoftware> beyond = best_beyond_software(search, answer, bounded);
   const Refinement refined =
       request.refine ? refine(search, *request.refine, answer) : Refinement();
-  if (search.objectives == std::vector<Objective>{Objective::time} &&
-      (search.robust || answer.plans.size() > 1)) {
+  if (search.objectives == kByTime && (search.robust || answer.plans.size() > 1)) {
     tell_chances(search, told, answer);
   }
   if (search.robust && request.refine) {

@@ -330,6 +330,9 @@ std::vector<std::string> capacity_notes(const CapacityQuestion& question,
     for (std::string& one : plan_notes(*point.planned.scenario)) {
       add(std::move(one), uneven);
     }
+    if (!point.planned.advice.empty()) {
+      add(point.planned.advice, uneven);
+    }
   }
   std::vector<std::string> notes =
       notes_of(question.sequence_note, question.scenario.stack.name, missing);
