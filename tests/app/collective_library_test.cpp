@@ -88,6 +88,23 @@ TEST(AppMeasured, HasTheSizesWhereNoneAreGiven) {
   EXPECT_TRUE(has(none.err, "--bytes: expected the full result")) << none.err;
 }
 
+/// No curve goes through two times that scatter, and none through fewer than four sizes.
+TEST(AppMeasured, ShowsOfItsOwnSizesWhatWasMeasured) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "all_reduce.txt").string();
+  std::ofstream(path) << "#       size         count      type   redop    root     time   algbw\n"
+                         "#        (B)    (elements)                               (us)  (GB/s)\n"
+                         "1048576 262144 float sum -1 100.0 10.49\n"
+                         "1048576 262144 float sum -1 120.0 8.74\n"
+                         "2097152 524288 float sum -1 300.0 6.99\n";
+  const auto rows = parse_csv(titer(eight_a100({"--measured", path, "--format", "csv"})).out);
+  ASSERT_EQ(rows.size(), 1 + 2U);
+  EXPECT_NEAR(std::stod(cell(rows, "measured_time_s")), (100e-6 + 120e-6) / 2, 1e-12);
+  EXPECT_EQ(cell(rows, "measured_grade"), "measured");
+  const Outcome one = titer(eight_a100({"--bytes", "2MiB", "--measured", path}));
+  EXPECT_TRUE(has(one.out, "300 us, measured; the prediction is off by ")) << one.out;
+}
+
 TEST(AppMeasured, StandsBesideWhatTheLibraryWouldTake) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "all_reduce.txt").string();

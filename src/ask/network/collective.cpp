@@ -1,6 +1,7 @@
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <optional>
-#include <set>
 
 #include "ask/report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
@@ -76,11 +77,8 @@ Bytes size_of(std::string_view option, const std::string& text) {
   return *size;
 }
 
-/// What --measured has, as a curve and as its sizes.
-struct Measurement {
-  Curve curve;
-  std::vector<Bytes> sizes;
-};
+/// What --measured has: the times of each size.
+using Measurement = std::map<Bytes, std::vector<Seconds>>;
 
 /// From --bytes to --to by --factor; only --bytes without --to; those measured without either.
 std::vector<Bytes> sizes_of(const CollectiveRequest& request,
@@ -90,7 +88,11 @@ std::vector<Bytes> sizes_of(const CollectiveRequest& request,
       throw InputError("--bytes: expected the full result, such as 64MiB" +
                        std::string(measured ? "" : ", or a --measured file that has sizes"));
     }
-    return measured->sizes;
+    std::vector<Bytes> sizes;
+    for (const auto& [size, times] : *measured) {
+      sizes.push_back(size);
+    }
+    return sizes;
   }
   const Bytes first = size_of("--bytes", request.bytes);
   if (request.to.empty()) {
@@ -128,21 +130,33 @@ std::optional<Measurement> measured_of(const CollectiveRequest& request,
     throw InputError("--measured: " + path + " is of " + std::to_string(*measured.ranks) +
                      " ranks, not " + std::to_string(ranks));
   }
-  std::vector<CurveSample> samples;
-  std::set<Bytes> sizes;
+  Measurement times;
   for (const MeasuredSize& size : measured.sizes) {
     if (size.size > Bytes{} && size.time() && *size.time() > Seconds{}) {
-      samples.push_back({size.size, *size.time()});
-      sizes.insert(size.size);
+      times[size.size].push_back(*size.time());
     }
   }
-  return Measurement{fit_curve(samples), {sizes.begin(), sizes.end()}};
+  return times;
 }
 
+/// Of a size that was measured its own time, of another what a curve through them says.
 std::optional<MeasuredTime> time_at(const std::optional<Measurement>& measured, Bytes size) {
-  return measured
-             ? std::optional(MeasuredTime{measured->curve.time(size), measured->curve.grade(size)})
-             : std::nullopt;
+  if (!measured) {
+    return std::nullopt;
+  }
+  if (const auto own = measured->find(size); own != measured->end()) {
+    const std::vector<Seconds>& times = own->second;
+    return MeasuredTime{std::accumulate(times.begin(), times.end(), Seconds{}) /
+                        static_cast<double>(times.size())};
+  }
+  std::vector<CurveSample> samples;
+  for (const auto& [at, times] : *measured) {
+    for (const Seconds time : times) {
+      samples.push_back({at, time});
+    }
+  }
+  const Curve curve = fit_curve(samples);
+  return MeasuredTime{curve.time(size), name(curve.grade(size))};
 }
 
 View predicted_view(const CollectiveRequest& request, CollectiveDesk& desk) {

@@ -92,7 +92,7 @@ std::optional<Bandwidths> bandwidths(const CollectiveDesk& desk, const Collectiv
 std::string measured_text(const MeasuredTime& measured, Seconds predicted) {
   return fmt::format("{}, {}; the prediction is off by {:+.1f} %",
                      format(measured.time),
-                     name(measured.grade),
+                     measured.grade,
                      100.0 * (predicted / measured.time - 1.0));
 }
 
@@ -161,7 +161,7 @@ Figures collective_figures(const CollectiveDesk& desk, const CollectiveResult& r
   }
   if (measured) {
     rest.push_back({"measured_time_s", measured->time});
-    rest.push_back({"measured_grade", name(measured->grade)});
+    rest.push_back({"measured_grade", measured->grade});
   }
   return joined(figures, rest);
 }

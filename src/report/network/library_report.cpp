@@ -34,7 +34,7 @@ Figures library_figures(const LibraryResult& result) {
   if (measured) {
     time = measured->time;
     error = fmt::format("{:+.1f}", 100.0 * (choice.time / measured->time - 1.0));
-    grade = name(measured->grade);
+    grade = measured->grade;
   }
   return {{"bytes", size, "size"},
           {"time_s", choice.time, "time"},

@@ -11,10 +11,10 @@
 
 namespace titer {
 
-/// What a curve through measured times says of a size.
+/// Of a size that was measured, or what a curve through others says of it.
 struct MeasuredTime {
   Seconds time;
-  Grade grade = Grade::fitted;  // extrapolated outside the sizes that were measured
+  std::string_view grade = "measured";  // of a curve: fitted, or extrapolated outside of its sizes
 };
 
 /// One answer and what was asked.
