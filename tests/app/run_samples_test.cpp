@@ -138,5 +138,29 @@ TEST(AppRunSamples, AreSlowerThanTheStepWithoutNoise) {
             number_at(json_of({"--fidelity", "event"}), "iteration_time_s"));
 }
 
+/// A slow node must not pass for a cluster as its file says.
+TEST(AppRunConditions, AreInTheHead) {
+  const std::string words =
+      "device 13 speed 0.95, devices 40-47 network_bandwidth 0.5, compute_jitter 2 %, "
+      "transfer_jitter 10 %, stragglers 0.1 % x 1.5";
+  const std::string text = data_of(titer({"run", "llama3-70b-64xh100-noisy"}));
+  EXPECT_NE(text.find("; stack megatron-lm; conditions: " + words + "\n"), std::string::npos)
+      << text;
+  const Document json =
+      parse_json(data_of(titer({"run", "llama3-70b-64xh100-noisy", "--format", "json"})), "out");
+  EXPECT_EQ(json.at("scenario.conditions")->text, words);
+  const std::string chips = data_of(titer(
+      {"run",
+       "llama3-70b-64xh100",
+       "--set",
+       R"(conditions={"devices": [{"nodes": "4-7", "chip": "h200-sxm-141gb"}, {"nodes": "0,2,4,6", "speed": 0.9}]})"}));
+  EXPECT_NE(
+      chips.find("; conditions: devices 0-7 speed 0.9, devices 16-23 speed 0.9, devices 32-39 "
+                 "NVIDIA H200 SXM 141 GB speed 0.9, devices 40-47 NVIDIA H200 SXM 141 GB, 2 "
+                 "ranges more\n"),
+      std::string::npos)
+      << chips;
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer::testing

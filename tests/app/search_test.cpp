@@ -41,6 +41,20 @@ TEST(AppSearch, SaysTheSameInEveryFormat) {
   EXPECT_TRUE(contains(text, "\n  other than the best:\n  2: "));
 }
 
+/// What all plans have and a search does not vary, and what is trained, are of the question, too.
+TEST(AppSearch, SaysWhatAllPlansHave) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("search.json", kSmall);
+  const std::string text = data_of(titer({"search",
+                                          file,
+                                          "--set",
+                                          "plan.layers=lighter-ends",
+                                          "--set",
+                                          "training.adapters={\"rank\": 8}"}));
+  EXPECT_TRUE(contains(text, "adam, adapters of rank 8: ")) << text;
+  EXPECT_TRUE(contains(text, "\n  all with layers lighter-ends\n")) << text;
+}
+
 /// The question is part of the answer.
 TEST(AppSearch, SaysWhatWasAsked) {
   const TemporaryFolder folder;
@@ -54,8 +68,9 @@ TEST(AppSearch, SaysWhatWasAsked) {
   };
   const std::string text = as("text");
   EXPECT_TRUE(contains(text, ": best by time, one plan of each shape\n"));
-  EXPECT_TRUE(
-      contains(text, "  batch 16 x 1024 tokens = 16,384 per step, fp16; stack megatron-core\n"));
+  EXPECT_TRUE(contains(text,
+                       "  batch 16 x 1024 tokens, fp16, gradients fp16, adam; stack megatron-core; "
+                       "16,384 tokens per step\n"));
   EXPECT_TRUE(contains(text, "  plans with micro_batch 1, 2; schedule 1f1b; rank_order tp-"));
   EXPECT_TRUE(contains(text, "; keeps 7 % of memory free, the error of predicted memory\n"));
   EXPECT_TRUE(contains(text, "causal MFU"));
@@ -129,7 +144,7 @@ TEST(AppSearch, TakesARunsNameAndFile) {
   };
   const std::string text = searched("llama3-70b-64xh100");
   EXPECT_TRUE(contains(text, "Llama 3 70B on 64 x NVIDIA H100"));
-  EXPECT_TRUE(contains(text, "  batch 128 x 8192 tokens = "));
+  EXPECT_TRUE(contains(text, "  batch 128 x 8192 tokens, "));
   EXPECT_EQ(searched(root().string() + "/configs/runs/llama3-70b-64xh100.json"), text);
 }
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "titer/search/search.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -36,6 +39,23 @@ std::string image_words(const Scenario& scenario) {
                    " with {} image{} of {} pixels", images.of_sequence, plural, images.size);
 }
 
+/// "devices 8-15 H200 SXM, speed 0.5": what is not as the cluster's file says.
+std::string device_words(const Conditions& conditions, const DeviceCondition& device) {
+  std::string text = device.first == device.last
+                         ? fmt::format("device {}", device.first)
+                         : fmt::format("devices {}-{}", device.first, device.last);
+  if (device.chip) {
+    text += " " + conditions.chips[*device.chip].title;
+  }
+  const auto add = [&](std::string_view key, double slower) {
+    text += slower == 1 ? "" : fmt::format(" {} {:.3g}", key, 1 / slower);
+  };
+  add("speed", device.compute);
+  add("node_bandwidth", device.node);
+  add("network_bandwidth", device.network);
+  return text;
+}
+
 /// Nothing where nobody knows how far off the step may be.
 std::string bar_words(std::string_view before, const StepResult& step, std::string_view after) {
   return step.error_bar ? fmt::format("{}four of five between {} and {}{}",
@@ -48,8 +68,32 @@ std::string bar_words(std::string_view before, const StepResult& step, std::stri
 
 }  // namespace
 
+std::string condition_words(const Conditions& conditions) {
+  constexpr std::size_t most_devices = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(conditions.devices.size(), most_devices); ++i) {
+    add_listed(text, device_words(conditions, conditions.devices[i]));
+  }
+  if (conditions.devices.size() > most_devices) {
+    add_listed(text, fmt::format("{} ranges more", conditions.devices.size() - most_devices));
+  }
+  const auto add_jitter = [&](std::string_view key, const std::optional<Jitter>& jitter) {
+    if (jitter) {
+      add_listed(text, fmt::format("{} {:.3g} %", key, 100 * jitter->deviation));
+    }
+  };
+  add_jitter("compute_jitter", conditions.compute_jitter);
+  add_jitter("transfer_jitter", conditions.transfer_jitter);
+  if (const auto& some = conditions.stragglers) {
+    add_listed(
+        text, fmt::format("stragglers {:.3g} % x {:.3g}", 100 * some->probability, some->slowdown));
+  }
+  return text;
+}
+
 std::string training_words(const Scenario& scenario) {
-  return fmt::format("batch {} x {} tokens{}, {}, gradients {}, {}{}{}; stack {}",
+  const std::string conditions = condition_words(scenario.conditions);
+  return fmt::format("batch {} x {} tokens{}, {}, gradients {}, {}{}{}; stack {}{}",
                      scenario.training.global_batch,
                      scenario.training.sequence,
                      image_words(scenario),
@@ -58,7 +102,8 @@ std::string training_words(const Scenario& scenario) {
                      scenario.training.optimizer.name,
                      scenario.training.frozen_tower ? ", tower frozen" : "",
                      adapter_words(scenario),
-                     scenario.stack.name);
+                     scenario.stack.name,
+                     conditions.empty() ? "" : "; conditions: " + conditions);
 }
 
 std::string memory_margin_words(double margin) {

@@ -8,6 +8,9 @@
 
 namespace titer {
 
+/// "device 13 speed 0.95, compute_jitter 2 %", by the keys of their file; empty where all is as the
+/// cluster says.
+[[nodiscard]] std::string condition_words(const Conditions& conditions);
 /// "batch 128 x 8192 tokens, bf16, gradients fp32, adam; stack megatron-lm"
 [[nodiscard]] std::string training_words(const Scenario& scenario);
 /// "keeps 7 % of memory free, the error of predicted memory": what plans must leave of a device's.

@@ -92,6 +92,11 @@ Figures adapter_figures(const Scenario& scenario) {
   return {{"trained_parameters", trained}, {"parameters", parameters(scenario) + trained}};
 }
 
+/// Where devices differ.
+Figures condition_figures(const Conditions& conditions) {
+  return conditions.uniform() ? Figures{} : Figures{{"conditions", condition_words(conditions)}};
+}
+
 /// Where not every stage has as many.
 std::string layers_words(const Scenario& scenario) {
   const LayerSplit& split = scenario.plan.layers;
@@ -244,7 +249,8 @@ Figures asked_figures(const Scenario& scenario) {
                           {"optimizer", scenario.training.optimizer.name},
                           {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};
   return joined(joined(joined(degrees, context_figures(scenario)), others),
-                joined(graph_figures(plan), adapter_figures(scenario)));
+                joined(joined(graph_figures(plan), adapter_figures(scenario)),
+                       condition_figures(scenario.conditions)));
 }
 
 Figures asked_columns(const Scenario& scenario) {

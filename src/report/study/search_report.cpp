@@ -8,6 +8,7 @@
 #include "report/plot/study_plots.hpp"
 #include "report/step/scenario_words.hpp"
 #include "search_figures.hpp"
+#include "titer/plan/plan_fields.hpp"
 #include "titer/units/listed.hpp"
 
 namespace titer {
@@ -99,19 +100,15 @@ std::string heading(const Search& search, const SearchAnswer& answer) {
                                : fmt::format("{} to {}", of.devices.front(), of.devices.back());
   const std::string model = of.scenario.model.title();
   const std::int64_t tokens = counted_product(training.global_batch, training.sequence);
-  return fmt::format(
-      "{} on {} x {} ({}): {}{}\n  batch {} x {} tokens = {} per step, {}; stack {}\n",
-      answer.model.empty() ? model : model + " (" + answer.model + ")",
-      devices,
-      of.scenario.cluster.chip.title,
-      of.scenario.cluster.name,
-      objective_text(search),
-      answer.complete ? "" : "; incomplete, stopped before all plans were through",
-      training.global_batch,
-      training.sequence,
-      grouped_digits(tokens),
-      name(training.precision),
-      of.scenario.stack.name);
+  return fmt::format("{} on {} x {} ({}): {}{}\n  {}; {} tokens per step\n",
+                     answer.model.empty() ? model : model + " (" + answer.model + ")",
+                     devices,
+                     of.scenario.cluster.chip.title,
+                     of.scenario.cluster.name,
+                     objective_text(search),
+                     answer.complete ? "" : "; incomplete, stopped before all plans were through",
+                     training_words(of.scenario),
+                     grouped_digits(tokens));
 }
 
 /// "schedule 1f1b; pipeline 1, 2, 4": what of the space was given, where not all that there is.
@@ -126,6 +123,20 @@ std::string space_text(const Search& search) {
     add_listed(text, fmt::format("{} {}", key.name, listed(key.values(search.space), words)), "; ");
   }
   return text.empty() ? "all plans there are" : "plans with " + text;
+}
+
+/// "expert_overlap true, layers \"lighter-ends\"": what all plans have of what is not varied, where
+/// it is not as usual.
+std::string given_text(const Plan& plan) {
+  std::string text;
+  for (const Field<Plan>& field : plan_fields()) {
+    const bool is_varied =
+        field.key == "data" || std::ranges::count(search_keys(), field.key, &SearchKey::name) > 0;
+    if (!is_varied && !field.same(plan, Plan())) {
+      add_listed(text, fmt::format("{} {}", field.key, shown(field.write(plan))));
+    }
+  }
+  return text;
 }
 
 /// "13.92 s instead of 16.4 s"; of a front "time 13.92 s instead of 16.4 s".
@@ -305,6 +316,9 @@ View search_view(const Search& search,
   add_search_rows(search, answer, view);
   const auto say = [&](const std::string& line) { view.text.add("  " + line + "\n"); };
   say(space_text(of) + "; " + memory_margin_words(of.limits.memory_margin));
+  if (const std::string given = given_text(of.scenario.plan); !given.empty()) {
+    say("all with " + given);
+  }
   say(counts_text(answer.counts));
   if (answer.counts.defects > 0) {
     say("a defect of the program, please report it: " + answer.counts.defect);
