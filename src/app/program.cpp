@@ -7,9 +7,23 @@
 #include <cstdio>
 
 #include "titer/ask/version.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
+
+/// "; `titer new` and `titer search` know it": of an option, the other subcommands that have it.
+std::string where_known(const CLI::App& program, const std::string& option) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : program.get_subcommands(nullptr)) {
+    if (option.starts_with("--") && sub->get_option_no_throw(option) != nullptr) {
+      names.push_back("`titer " + sub->get_name() + "`");
+    }
+  }
+  return names.empty() ? ""
+                       : "; " + listed_to_last(names, " and ") +
+                             (names.size() == 1 ? " knows it" : " know it");
+}
 
 /// The word that CLI11 could not place, with the subcommand or option it resembles.
 std::string with_suggestion(const CLI::App& program, const CLI::ParseError& error) {
@@ -30,7 +44,8 @@ std::string with_suggestion(const CLI::App& program, const CLI::ParseError& erro
     return extra + ": not known here; " +
            (near.empty() ? fmt::format("`titer{} --help` lists what is",
                                        scope == &program ? "" : " " + scope->get_name())
-                         : "did you mean \"" + std::string(near) + "\"?");
+                         : "did you mean \"" + std::string(near) + "\"?") +
+           where_known(program, extra.substr(0, extra.find('=')));
   }
   return error.what();
 }

@@ -50,6 +50,12 @@ TEST(AppUsage, NamesTheHelpOfTheSubcommand) {
             "titer: --zzzz: not known here; `titer support --help` lists what is");
 }
 
+TEST(AppUsage, NamesTheSubcommandsThatKnowAnOption) {
+  EXPECT_EQ(refusal_of(titer({"capacity", "--model=llama3-8b"})),
+            "titer: --model=llama3-8b: not known here; `titer capacity --help` lists what is; "
+            "`titer search`, `titer import`, `titer compare` and `titer new` know it");
+}
+
 TEST(AppUsage, SuggestsTheOptionMeant) {
   EXPECT_EQ(refusal_of(titer({"run", kRun, "--fidelty", "event"})),
             "titer: --fidelty: not known here; did you mean \"--fidelity\"?");

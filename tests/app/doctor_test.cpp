@@ -132,6 +132,14 @@ TEST(AppDoctor, TextAndCsvTellTheSame) {
   EXPECT_TRUE(contains(data_of(titer(arguments)), "cause,time_s,share_of_gap,evidence,notes\n"));
 }
 
+TEST(AppDoctor, TakesARunByItsNameAmongItsFiles) {
+  const std::string log = doctor_data("train.log");
+  EXPECT_EQ(json_of({"gpt3-175b-64xa100", log}).at("predicted_s")->number,
+            json_of({log, "--run", "gpt3-175b-64xa100"}).at("predicted_s")->number);
+  EXPECT_TRUE(contains(refusal_of(titer({"doctor", "gpt3-175b-64xa100", "llama3-70b-64xh100"})),
+                       "a second run, beside gpt3-175b-64xa100"));
+}
+
 TEST(AppDoctor, RefusesWhatContradicts) {
   const std::string log = doctor_data("train.log");
   EXPECT_TRUE(contains(refusal_of(titer({"doctor", log, log})), "a second training log"));

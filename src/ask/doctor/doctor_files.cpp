@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "titer/input/file.hpp"
+#include "titer/scenario/source.hpp"
 #include "titer/topology/import/fabric_files.hpp"
 #include "titer/units/blanks.hpp"
 #include "titer/units/text.hpp"
@@ -72,6 +73,10 @@ class FileSorter {
     const std::filesystem::path path = name;
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) {
+      if (is_shipped(kRunData, name)) {
+        take_run(name);
+        return;
+      }
       throw InputError(name + ": expected a file");
     }
     if (is_compressed(path)) {
@@ -136,14 +141,19 @@ class FileSorter {
       return;
     }
     const Document document = parse_json(text, name);
-    if (!is_run(document.root)) {
-      take_import(name);
-    } else if (files_.run.empty()) {
-      files_.run = name;
-      add(name, "run", "of this program");
+    if (is_run(document.root)) {
+      take_run(name);
     } else {
+      take_import(name);
+    }
+  }
+
+  void take_run(const std::string& name) {
+    if (!files_.run.empty()) {
       throw InputError(name + ": a second run, beside " + files_.run + "; expected one");
     }
+    files_.run = name;
+    add(name, "run", "of this program");
   }
 
   void take_text(const std::string& name, const std::string& text) {
