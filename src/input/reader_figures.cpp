@@ -75,14 +75,19 @@ bool is_allowed(Q quantity) {
 
 template <class Q>
 std::string expectation_of(const Value& value) {
-  const std::string expected = "expected " + std::string(example<Q>());
+  std::string expected = "expected " + std::string(example<Q>());
   const bool is_bare = value.kind == Value::Kind::number;
   const auto number = is_bare ? std::optional(value.number) : number_in_quotes(value);
   if (number) {
     const std::string guess = plain(*number) + " " + std::string(usual_unit<Q>());
     const auto guessed = parse<Q>(guess);
-    const bool makes_sense = guessed && is_allowed(*guessed);
-    return expected + (makes_sense ? "; did you mean \"" + guess + "\"?" : "");
+    if (!guessed || !is_allowed(*guessed)) {
+      return expected;
+    }
+    // Networks are sold by bits, and eight times as fast is no small mistake.
+    constexpr bool is_rate = std::is_same_v<Q, BytesPerSecond>;
+    const std::string other = is_rate ? " or \"" + plain(*number) + " Gbps\"" : "";
+    return expected + "; did you mean \"" + guess + "\"" + other + "?";
   }
   const bool is_text = value.kind == Value::Kind::text;
   return expected + (is_text ? "; known units: " + unit_names<Q>() : "");

@@ -96,9 +96,10 @@ TEST(AppSet, SuggestsTheKeyMeant) {
 }
 
 TEST(AppSet, RefusesAQuantityWithoutItsUnit) {
-  EXPECT_EQ(refusal_of(titer({"run", kRun, "--set", "cluster.node.nic_bandwidth=200"})),
-            "--set cluster.node.nic_bandwidth=200: cluster.node.nic_bandwidth: 200: expected a "
-            "bandwidth with its unit, such as \"25 GB/s\"; did you mean \"200 GB/s\"?");
+  EXPECT_EQ(
+      refusal_of(titer({"run", kRun, "--set", "cluster.node.nic_bandwidth=200"})),
+      "--set cluster.node.nic_bandwidth=200: cluster.node.nic_bandwidth: 200: expected a "
+      "bandwidth with its unit, such as \"25 GB/s\"; did you mean \"200 GB/s\" or \"200 Gbps\"?");
 }
 
 TEST(AppInput, NamesAFileThatCannotBeRead) {

@@ -271,7 +271,7 @@ TEST(ReadChip, RefusesAFigureWithoutItsUnit) {
                   R"(unit, such as "312 TFLOP/s"; did you mean "312 TFLOP/s"?)"});
   EXPECT_EQ(problems_with(R"("300 GB/s")", R"("300")"),
             Lines{R"(chip.json:28:28: scale_up.bandwidth.value: "300": expected a bandwidth with )"
-                  R"(its unit, such as "25 GB/s"; did you mean "300 GB/s"?)"});
+                  R"(its unit, such as "25 GB/s"; did you mean "300 GB/s" or "300 Gbps"?)"});
 }
 
 TEST(ReadChip, RefusesAFigureOfAnotherDimension) {

@@ -135,7 +135,7 @@ TEST(ReaderQuantity, ReadsEveryDimension) {
 TEST(ReaderQuantity, SuggestsAUnitForABareNumber) {
   EXPECT_EQ(quantity_error<BytesPerSecond>("400"),
             "c.json:1:7: x: 400: expected a bandwidth with its unit, such as \"25 GB/s\"; "
-            "did you mean \"400 GB/s\"?");
+            "did you mean \"400 GB/s\" or \"400 Gbps\"?");
   EXPECT_EQ(quantity_error<Seconds>("2.5"),
             "c.json:1:7: x: 2.5: expected a time with its unit, such as \"12.5 us\"; "
             "did you mean \"2.5 us\"?");
@@ -205,7 +205,7 @@ TEST(ReaderSourced, FiguresAreCheckedInside) {
   };
   EXPECT_EQ(problems_with(R"({"value": 400, "source": "datasheet"})", read),
             Lines{"c.json:1:17: x.value: 400: expected a bandwidth with its unit, such as "
-                  "\"25 GB/s\"; did you mean \"400 GB/s\"?"});
+                  "\"25 GB/s\"; did you mean \"400 GB/s\" or \"400 Gbps\"?"});
   EXPECT_EQ(problems_with(R"({"source": "datasheet"})", read),
             Lines{"c.json:1:7: x.value: missing; expected a bandwidth with its unit, such as "
                   "\"25 GB/s\""});

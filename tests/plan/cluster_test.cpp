@@ -319,7 +319,8 @@ TEST(ReadCluster, DemandsAHostPathWhereSomePairHasNoWire) {
 TEST(ReadCluster, RefusesABandwidthWithoutUnit) {
   expect_one_complaint(
       complaints("polaris", [](Value& root) { set(*root.find("node"), "nic_bandwidth", 25); }),
-      {"node.nic_bandwidth: 25: expected a bandwidth with its unit", "did you mean \"25 GB/s\"?"});
+      {"node.nic_bandwidth: 25: expected a bandwidth with its unit",
+       "did you mean \"25 GB/s\" or \"25 Gbps\"?"});
 }
 
 TEST(ReadCluster, RefusesAnEfficiencyAboveOne) {
