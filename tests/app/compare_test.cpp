@@ -177,6 +177,24 @@ TEST(AppCompare, ComparesNetworksOfARun) {
   EXPECT_NEAR(busy("networks.1.") / busy("networks.0."), 4, 1e-6);
 }
 
+/// The loads are of bytes around rings, which the algorithms of a starved network keep off it.
+TEST(AppCompare, SaysWhatLinksThatAreMoreThanBusyAre) {
+  const TemporaryFolder folder;
+  const std::string rails =
+      folder.file("rails.json",
+                  R"({"family": "rails", "nodes": 8, "nodes_per_group": 4, "rails": 8, "spines": 4,
+          "bandwidth": "50 GB/s"})");
+  const auto text = [&](const char* ratios) {
+    return data_of(titer(
+        {"compare", "mixtral-8x7b-64xh100", "--topology", rails, "--oversubscription", ratios}));
+  };
+  EXPECT_FALSE(contains(text("1,16"), "links over 100 %"));
+  const std::string starved = text("1,64");
+  EXPECT_TRUE(contains(starved, "leaf - spine 1")) << starved;
+  EXPECT_TRUE(contains(starved, "links over 100 %: by the bytes around rings")) << starved;
+  EXPECT_FALSE(contains(starved, "e+02 %")) << starved;
+}
+
 /// A fat tree of 1,024 ports of 400 Gbps has as many links up as down: 4 times 1,024 units of
 /// 100 Gbps each of NIC links and of links between switches, and three switch ports for both.
 TEST(AppCompare, SaysWhatNetworksCost) {

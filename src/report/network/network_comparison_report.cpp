@@ -15,9 +15,13 @@ namespace {
 
 constexpr NumberStyle kPlain = {.format = "{:g}"};
 
+std::string busy_words(double share) {
+  return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0);
+}
+
 /// "leaf - spine 78 % (mean 41 %)"
 std::string tier_words(const TierLoad& tier) {
-  return fmt::format("{} {:.2g} % (mean {:.2g} %)", tier.tier, 100 * tier.most, 100 * tier.mean);
+  return fmt::format("{} {} (mean {})", tier.tier, busy_words(tier.most), busy_words(tier.mean));
 }
 
 Figures tier_figures(const TierLoad& tier) {
@@ -161,6 +165,14 @@ View network_comparison_view(const Scenario& scenario, const std::vector<Network
   const auto has_no_ratio = [](const NetworkStep& one) { return !one.variant.oversubscription; };
   if (has_ratio && any(has_no_ratio)) {
     remarks += "  down:up -: only fat trees and rails have an oversubscription\n";
+  }
+  const auto is_overfull = [](const NetworkStep& one) {
+    return std::ranges::any_of(one.tiers, [](const TierLoad& tier) { return tier.most > 1; });
+  };
+  if (any(is_overfull)) {
+    remarks +=
+        "  links over 100 %: by the bytes around rings and straight to others; the algorithms that "
+        "the step takes keep off these links\n";
   }
   view.text.add(remarks).append(purchases_text(steps));
   const auto answered =
