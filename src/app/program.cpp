@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <span>
 
 #include "titer/ask/version.hpp"
 #include "titer/units/listed.hpp"
@@ -50,6 +51,23 @@ std::string with_suggestion(const CLI::App& program, const CLI::ParseError& erro
   return error.what();
 }
 
+/// Of words that a shell made of variables without a value: an option that says nothing would be as
+/// one that is not there, and the answer one to another question. Empty where all say something;
+/// behind "--" are words to be completed.
+std::string said_nothing(std::span<const std::string> words) {
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    const std::string& word = words[i];
+    if (word.starts_with("--") && word.find('=') == word.size() - 1) {
+      return word.substr(0, word.size() - 1) + ": empty; expected a value";
+    }
+    if (word.empty()) {
+      const bool is_value = i > 0 && words[i - 1].starts_with("--");
+      return (is_value ? words[i - 1] + ": empty" : "an empty word") + "; expected a value";
+    }
+  }
+  return "";
+}
+
 bool is_help(const CLI::ParseError& error) { return error.get_exit_code() == 0; }  // --version, too
 
 }  // namespace
@@ -73,6 +91,11 @@ Program::Program()
 Program::~Program() = default;
 
 int Program::run(int argc, const char* const* argv) {
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (const std::string nothing = said_nothing(words); !nothing.empty()) {
+    std::fprintf(stderr, "titer: %s\n", nothing.c_str());
+    return kUserError;
+  }
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -91,6 +114,9 @@ int Program::run(int argc, const char* const* argv) {
 }
 
 const Command& Program::choose(const std::vector<std::string>& words) {
+  if (const std::string nothing = said_nothing(words); !nothing.empty()) {
+    throw InputError(nothing);
+  }
   try {
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {

@@ -148,7 +148,7 @@ Target parse_target(std::string_view text) {
   Target target{.of = outcome_figure(name, "--reach")};
   const std::string_view written = named ? text.substr(equals + 1) : text;
   const auto value = target_value(written, name);
-  if (!value || !(*value > 0)) {
+  if (!value || !(*value > 0) || !std::isfinite(*value)) {
     throw InputError(fmt::format(
         "--reach: {}: expected a time above zero, or a figure and its value, such as 12s or "
         "mfu=0.5",

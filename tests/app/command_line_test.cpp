@@ -56,6 +56,16 @@ TEST(AppUsage, NamesTheSubcommandsThatKnowAnOption) {
             "`titer search`, `titer import`, `titer compare` and `titer new` know it");
 }
 
+/// As of --budget "$BUDGET" without a BUDGET, which must not be answered as if there were no limit.
+TEST(AppUsage, RefusesOptionsThatSayNothing) {
+  EXPECT_EQ(refusal_of(titer({"capacity", "gpt3-175b", "--budget", ""})),
+            "titer: --budget: empty; expected a value");
+  EXPECT_EQ(refusal_of(titer({"capacity", "gpt3-175b", "--budget="})),
+            "titer: --budget: empty; expected a value");
+  EXPECT_EQ(refusal_of(titer({"run", ""})), "titer: an empty word; expected a value");
+  EXPECT_EQ(titer({"run", kRun, "--set", "title="}).code, 0);
+}
+
 TEST(AppUsage, SuggestsTheOptionMeant) {
   EXPECT_EQ(refusal_of(titer({"run", kRun, "--fidelty", "event"})),
             "titer: --fidelty: not known here; did you mean \"--fidelity\"?");

@@ -143,7 +143,7 @@ TEST(StudyReach, ReadsATimeOrANamedFigureAsTarget) {
   EXPECT_EQ(parse_target("memory_peak_bytes=40 GiB").value, 40.0 * 1024 * 1024 * 1024);
   EXPECT_EQ(parse_target("mfu=0.5").value, 0.5);
   EXPECT_FALSE(parse_target("mfu=0.5").of.less_is_better);
-  for (const char* wrong : {"", "soon", "-3 s", "mfu=", "mfu=half", "mfu=12 s", "0"}) {
+  for (const char* wrong : {"", "soon", "-3 s", "mfu=", "mfu=half", "mfu=12 s", "0", "inf"}) {
     EXPECT_THROW(static_cast<void>(parse_target(wrong)), InputError) << wrong;
   }
 }
