@@ -177,6 +177,28 @@ TEST(AppCompare, ComparesNetworksOfARun) {
   EXPECT_NEAR(busy("networks.1.") / busy("networks.0."), 4, 1e-6);
 }
 
+/// Who buys racks pays for what is not used of them, too.
+TEST(AppCompare, SaysThatPartsOfRacksArePaidFor) {
+  const auto notes_of = [](const char* devices) {
+    const Outcome outcome = titer({"compare",
+                                   "--model",
+                                   "megatron-1.7b",
+                                   "--cluster",
+                                   "gb200-nvl72",
+                                   "--tokens",
+                                   "20B",
+                                   "--devices",
+                                   devices,
+                                   "--prices",
+                                   "cloud-lists-2026"});
+    return contains(outcome.out + outcome.err,
+                    "note: dollars, energy and carbon are of the devices that are used, not of "
+                    "whole nodes");
+  };
+  EXPECT_TRUE(notes_of("128"));
+  EXPECT_FALSE(notes_of("144"));
+}
+
 /// The loads are of bytes around rings, which the algorithms of a starved network keep off it.
 TEST(AppCompare, SaysWhatLinksThatAreMoreThanBusyAre) {
   const TemporaryFolder folder;

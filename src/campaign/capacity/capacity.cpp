@@ -333,6 +333,11 @@ std::vector<std::string> capacity_notes(const CapacityQuestion& question,
     if (!point.planned.advice.empty()) {
       add(point.planned.advice, uneven);
     }
+    const Cluster& cluster = point.planned.scenario->cluster;
+    if (question.economy && cluster.devices_per_node < cluster.devices_of_whole_node()) {
+      add("dollars, energy and carbon are of the devices that are used, not of whole nodes",
+          uneven);
+    }
   }
   std::vector<std::string> notes =
       notes_of(question.sequence_note, question.scenario.stack.name, missing);
