@@ -213,7 +213,9 @@ class LayerBuilder {
 /// From the normalised hidden state to attention's output.
 void add_attention(LayerBuilder& layer, const LayerKind& kind);
 /// The same of a mixer. Of parallel branches the MLP's product sums both.
-void add_mixer(LayerBuilder& layer, const Mixer& mixer, bool shares_transfers);
+void add_mixer(LayerBuilder& layer, const LayerKind& kind);
+/// RWKV's, before its products and those of its MLPs.
+void add_token_shift(LayerBuilder& layer, std::string_view name, double mixtures, double tokens);
 /// Of one of two streams of tokens from its normalised hidden state to queries, keys and values; of
 /// both together, which attend to all; of one, what it got.
 void add_stream_projections(LayerBuilder& stream, const LayerKind& kind);

@@ -44,7 +44,38 @@ inline constexpr Mixer kLightning{.kind = MixerKind::lightning,
                                   .key_heads = 64,
                                   .key_dim = 128,
                                   .chunk = 256};
-inline constexpr std::array kMixers = {kMamba, kMamba2, kGatedDelta, kKimi, kLightning};
+inline constexpr Mixer kShortConvolution{.kind = MixerKind::short_convolution,
+                                         .heads = 4096,
+                                         .head_dim = 1,
+                                         .key_heads = 1,
+                                         .key_dim = 1,
+                                         .convolution = 3};
+inline constexpr Mixer kRwkv4{
+    .kind = MixerKind::rwkv4, .heads = 4096, .head_dim = 1, .key_heads = 4096, .key_dim = 1};
+/// Of 64 heads, with ranks where a version has them.
+constexpr Mixer rwkv(MixerKind kind, std::int64_t chunk, std::int64_t rank, std::int64_t mix_rank) {
+  return {.kind = kind,
+          .heads = 64,
+          .head_dim = 64,
+          .key_heads = 64,
+          .key_dim = 64,
+          .chunk = chunk,
+          .rank = rank,
+          .mix_rank = mix_rank};
+}
+inline constexpr Mixer kRwkv5 = rwkv(MixerKind::rwkv5, 64, 0, 0);
+inline constexpr Mixer kRwkv6 = rwkv(MixerKind::rwkv6, 64, 128, 64);
+inline constexpr Mixer kRwkv7 = rwkv(MixerKind::rwkv7, 16, 512, 96);
+inline constexpr std::array kMixers = {kMamba,
+                                       kMamba2,
+                                       kGatedDelta,
+                                       kKimi,
+                                       kLightning,
+                                       kShortConvolution,
+                                       kRwkv4,
+                                       kRwkv5,
+                                       kRwkv6,
+                                       kRwkv7};
 
 /// Layers of a mixer with and without an MLP, of an MLP only, and of attention.
 inline Transformer hybrid(const Mixer& mixer) {

@@ -43,5 +43,11 @@ void read_qwen35(Reader& in, Transformer& model);
 void read_qwen35_moe(Reader& in, Transformer& model);
 void read_minimax(Reader& in, Transformer& model);
 void read_kimi_linear(Reader& in, Transformer& model);
+void read_lfm2(Reader& in, Transformer& model);
+void read_lfm2_moe(Reader& in, Transformer& model);
+void read_rwkv4(Reader& in, Transformer& model);
+void read_rwkv5(Reader& in, Transformer& model);
+void read_rwkv6(Reader& in, Transformer& model);
+void read_rwkv7(Reader& in, Transformer& model);
 
 }  // namespace titer::huggingface

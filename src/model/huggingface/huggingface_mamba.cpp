@@ -164,14 +164,7 @@ void read_bamba(Reader& in, Transformer& model) {
   for (LayerKind& kind : kinds) {
     kind.tokens = TokenMixing::mixer;
   }
-  for (const std::int64_t layer : integers(in, "attn_layer_indices")) {
-    if (layer < 0 || layer >= model.layers) {
-      in.fail("attn_layer_indices",
-              "expected layers from 0 to " + std::to_string(model.layers - 1));
-      break;
-    }
-    kinds[static_cast<std::size_t>(layer)].tokens = TokenMixing::attention;
-  }
+  mark_numbered(in, "attn_layer_indices", TokenMixing::attention, kinds);
   set_layers(model, kinds);
   const Mixer mixer = read_mamba2_mixer(in, kWithMamba, kUsualMamba2, model.hidden);
   set_mixer(in, kWithMamba.heads, mixer, model);

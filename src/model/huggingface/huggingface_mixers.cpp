@@ -77,4 +77,15 @@ void mark_listed(Reader& in, std::string_view key, std::string_view mixer, Layer
   }
 }
 
+void mark_numbered(Reader& in, std::string_view key, TokenMixing tokens, LayerKinds& kinds) {
+  const auto layers = static_cast<std::int64_t>(kinds.size());
+  for (const std::int64_t layer : integers(in, key)) {
+    if (layer < 0 || layer >= layers) {
+      in.fail(key, "expected layers from 0 to " + std::to_string(layers - 1));
+      break;
+    }
+    kinds[static_cast<std::size_t>(layer)].tokens = tokens;
+  }
+}
+
 }  // namespace titer::huggingface

@@ -10,6 +10,8 @@ namespace titer::huggingface {
 [[nodiscard]] std::int64_t width_or_auto(Reader& in, std::string_view key, std::int64_t otherwise);
 /// Which layers have the mixer, by a list that calls them that or "linear_attention".
 void mark_listed(Reader& in, std::string_view key, std::string_view mixer, LayerKinds& kinds);
+/// The layers of these numbers mix tokens so.
+void mark_numbered(Reader& in, std::string_view key, TokenMixing tokens, LayerKinds& kinds);
 /// Gives a model its mixer, unless it cannot be.
 void set_mixer(Reader& in, std::string_view key, const Mixer& mixer, Transformer& model);
 

@@ -43,7 +43,9 @@ constexpr std::array kKindFields = {
     fields::flag<&K::two_streams>("two_streams",
                                   "texts and images have weights of their own, and attend to all"),
     fields::flag<&K::text_ends>("text_ends",
-                                "of two streams the text is attended to, and goes no further")};
+                                "of two streams the text is attended to, and goes no further"),
+    fields::flag<&K::first_values>(
+        "first_values", "of RWKV-7: its values are mixed into those of the other layers")};
 
 /// Branches that are beside one another, or there for texts and images each.
 void check_branches(Reader& in, const LayerKind& kind) {
@@ -65,6 +67,9 @@ void check_kind(Reader& in, const LayerKind& kind) {
       (kind.window || kind.bidirectional ||
        (kind.cross_attention && kind.tokens == TokenMixing::mixer))) {
     in.fail("tokens", "expected attention, since the layer says how it attends");
+  }
+  if (kind.first_values && kind.tokens != TokenMixing::mixer) {
+    in.fail("first_values", "expected a layer whose tokens a mixer mixes");
   }
   if (!kind.mlp && (kind.experts || kind.tokens == TokenMixing::none)) {
     in.fail("mlp",

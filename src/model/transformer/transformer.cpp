@@ -136,47 +136,13 @@ ParameterCount cross_attention_parameters(const Transformer& model) {
   return count;
 }
 
-/// All of it is split by heads, but what they share. Mamba's norms are of time steps, keys and
-/// queries, which every rank has whole.
-ParameterCount mixer_parameters(std::int64_t hidden, const Mixer& mixer) {
-  const std::int64_t values = mixer.value_width();
-  const std::int64_t keys = mixer.key_width();
-  const std::int64_t taps = mixer.convolution + (mixer.convolution_bias ? 1 : 0);
-  ParameterCount count{.split = hidden * (mixer.input_width() + values) +
-                                mixer.convolved_width() * taps};
-  if (mixer.bias) {
-    count.split += mixer.input_width();
-    count.replicated += hidden;
-  }
-  switch (mixer.kind) {
-    case MixerKind::mamba:  // time steps with a bias; decays of each channel's state, and D
-      count.split += values * (2 * mixer.rank + 2 * keys + 1) + values * (keys + 1);
-      count.replicated += mixer.norm ? mixer.rank + 2 * keys : 0;
-      break;
-    case MixerKind::mamba2:  // decay, bias of the time step, and D
-      count.split += 3 * mixer.heads + (mixer.norm ? values : 0);
-      break;
-    case MixerKind::gated_delta:  // decay and its bias
-      count.split += 2 * mixer.heads;
-      count.replicated += mixer.norm ? mixer.head_dim : 0;
-      break;
-    case MixerKind::kimi_delta:  // decay, and a bias for each column of keys
-      count.split += mixer.heads + keys + mixer.rank * (keys + values);
-      count.replicated += 2 * hidden * mixer.rank + (mixer.norm ? mixer.head_dim : 0);
-      break;
-    case MixerKind::lightning:
-      count.split += mixer.norm ? values : 0;
-      break;
-  }
-  return count;
-}
-
 ParameterCount mixing_parameters(const Transformer& model, const LayerKind& kind) {
   switch (kind.tokens) {
     case TokenMixing::attention:
       return attention_parameters(model);
     case TokenMixing::mixer:
-      return model.mixer ? mixer_parameters(model.hidden, *model.mixer) : ParameterCount{};
+      return model.mixer ? mixer_parameters(model.hidden, *model.mixer, kind.first_values)
+                         : ParameterCount{};
     case TokenMixing::none:
       break;
   }
@@ -187,7 +153,12 @@ ParameterCount feed_forward_parameters(const Transformer& model, const LayerKind
   if (kind.experts && model.experts) {
     return expert_parameters(model, *model.experts);
   }
-  return kind.mlp ? mlp_parameters(model, model.ffn) : ParameterCount{};
+  ParameterCount count = kind.mlp ? mlp_parameters(model, model.ffn) : ParameterCount{};
+  if (kind.mlp && model.mixer) {
+    count.replicated += model.hidden * model.mixer->shifted_mlp_inputs() +
+                        (model.mixer->gates_mlp() ? model.hidden * model.hidden : 0);
+  }
+  return count;
 }
 
 /// A layer with one branch has the norms of one.

@@ -59,7 +59,8 @@ double mlp_products(const Transformer& model, const LayerKind& kind) {
     return 0.0;
   }
   if (!kind.experts || !model.experts) {
-    return matrices * h * wide(model.ffn);
+    const bool is_gated = model.mixer && model.mixer->gates_mlp();
+    return matrices * h * wide(model.ffn) + (is_gated ? h * h : 0.0);
   }
   const Experts& experts = *model.experts;
   const double chosen = matrices * wide(experts.per_token) * wide(experts.ffn);
@@ -73,8 +74,9 @@ double mixing_products(const Transformer& model, const LayerKind& kind) {
   if (kind.tokens == TokenMixing::attention) {
     return attention_products(model) + indexer_products(model);
   }
-  return kind.tokens == TokenMixing::mixer && model.mixer ? model.mixer->products(model.hidden)
-                                                          : 0.0;
+  return kind.tokens == TokenMixing::mixer && model.mixer
+             ? model.mixer->products(model.hidden, kind.first_values)
+             : 0.0;
 }
 
 /// Keys and values are of the tokens that are attended to: so many for each of the layer's own.

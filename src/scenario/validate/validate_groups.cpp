@@ -43,6 +43,15 @@ void check_mixer(const Plan& plan, const Mixer& mixer, Demands& demands) {
     return fmt::format("expected a divisor of the mixer's {} heads of keys", mixer.key_heads);
   });
   const std::int64_t cp = plan.context;
+  const bool hands_on = mixer.is_rwkv() || mixer.kind == MixerKind::short_convolution;
+  if (cp > 1 && hands_on) {
+    demands.demand(false,
+                   "plan.context",
+                   cp,
+                   "expected 1: how parts of a sequence hand their last tokens on to the next, as "
+                   "this mixer would need, is not modelled");
+    return;
+  }
   if (cp == 1 || !splits || !groups) {
     return;
   }

@@ -105,10 +105,11 @@ struct LayerKind {
   bool cross_attention = false;  // of a decoder: attends to the encoder's output too
   bool rotary = true;            // where the model has rotary positions
   TokenMixing tokens = TokenMixing::attention;
-  bool mlp = true;           // or experts
-  bool parallel = false;     // attention and MLP read one norm and are added once
-  bool two_streams = false;  // texts and images have weights of their own, and attend to all
-  bool text_ends = false;    // of two streams: the text is attended to, and goes no further
+  bool mlp = true;            // or experts
+  bool parallel = false;      // attention and MLP read one norm and are added once
+  bool two_streams = false;   // texts and images have weights of their own, and attend to all
+  bool text_ends = false;     // of two streams: the text is attended to, and goes no further
+  bool first_values = false;  // of RWKV-7: its values are mixed into those of the other layers
 
   [[nodiscard]] bool is_dense() const { return mlp && !experts; }
 

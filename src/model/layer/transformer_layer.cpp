@@ -1,6 +1,6 @@
 #include "titer/model/transformer/transformer_layer.hpp"
 
-#include "denoiser_parts.hpp"
+#include "model/transformer/denoiser_parts.hpp"
 
 namespace titer {
 namespace {
@@ -38,12 +38,30 @@ void add_mlp(LayerBuilder& layer, const LayerKind& kind) {
                      .ends_layer = ends_in_mlp(model, kind)});
 }
 
+/// RWKV's: what gates the MLP's result is of another mixture of the same tokens.
+void add_receptance(LayerBuilder& layer) {
+  const double h = layer.hidden();
+  layer.replicated_product({.name = "receptance",
+                            .inner = h,
+                            .columns = h,
+                            .modules = bit(Module::mlp),
+                            .freed_by = layer.input_norm()});
+  layer.pass_over("MLP gate", 1.5 * layer.outer_tokens() * h, 2.0 * layer.outer_tokens() * h);
+}
+
 void add_feed_forward(LayerBuilder& layer, const LayerKind& kind) {
   const Transformer& model = layer.model();
   if (kind.experts && model.experts) {
     add_experts(layer, *model.experts);
   } else {
+    const std::int64_t shifts = kind.mlp && model.mixer ? model.mixer->shifted_mlp_inputs() : 0;
+    if (shifts > 0) {
+      add_token_shift(layer, "MLP token shift", static_cast<double>(shifts), layer.outer_tokens());
+    }
     add_mlp(layer, kind);
+    if (model.mixer && model.mixer->gates_mlp()) {
+      add_receptance(layer);
+    }
   }
 }
 
@@ -62,7 +80,7 @@ void add_mixing(LayerBuilder& layer, const LayerKind& kind) {
   if (kind.tokens == TokenMixing::attention) {
     add_attention(layer, kind);
   } else if (model.mixer) {
-    add_mixer(layer, *model.mixer, sums_once(model, kind));
+    add_mixer(layer, kind);
   }
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // Core attention: from queries, keys and values to what the heads return.
 
-#include "attended_pairs.hpp"
 #include "model/layer_builder.hpp"
+#include "model/transformer/attended_pairs.hpp"
 
 namespace titer {
 
