@@ -125,6 +125,7 @@ PassComm comm_of(LayerGroup group) {
       return PassComm::context;
     case LayerGroup::expert:
     case LayerGroup::expert_tensor:
+    case LayerGroup::all_experts:
       return PassComm::expert;
     case LayerGroup::data:
       return PassComm::data;
@@ -139,7 +140,8 @@ PlanGroup plan_group(LayerGroup group) {
                                                           PlanGroup::expert_tensor,
                                                           PlanGroup::replicas,
                                                           PlanGroup::context_inner,
-                                                          PlanGroup::context_outer};
+                                                          PlanGroup::context_outer,
+                                                          PlanGroup::all_experts};
   return groups[static_cast<std::size_t>(group)];
 }
 

@@ -34,6 +34,7 @@ GroupWays ways_of_pair(const Scenario& scenario, Bytes boundary, int first, int 
 PlanGroup without_experts(PlanGroup group) {
   switch (group) {
     case PlanGroup::expert_tensor:
+    case PlanGroup::all_experts:
       return PlanGroup::tensor;
     case PlanGroup::expert_replicas:
       return PlanGroup::replicas;
@@ -58,6 +59,7 @@ PlanGroup ExportedStep::ranks_of(GroupRole role) const {
                                                              PlanGroup::expert_replicas,
                                                              PlanGroup::context_inner,
                                                              PlanGroup::context_outer,
+                                                             PlanGroup::all_experts,
                                                              PlanGroup::shard,
                                                              PlanGroup::shard_copies,
                                                              PlanGroup::expert_shard,
@@ -108,6 +110,7 @@ void ExportedStep::fill_ways() {
                                GroupRole::context_outer,
                                GroupRole::expert,
                                GroupRole::expert_tensor,
+                               GroupRole::all_experts,
                                GroupRole::shard,
                                GroupRole::shard_copies,
                                GroupRole::expert_shard,
@@ -146,6 +149,9 @@ bool ExportedStep::is_in_use(GroupRole role) const {
     case GroupRole::expert_tensor:
     case GroupRole::experts:
       return has_own_expert_groups(scenario_.plan);
+    case GroupRole::all_experts:
+      return has_own_expert_groups(scenario_.plan) &&
+             scenario_.expert_dispatch() == ExpertDispatch::all_gather;
     case GroupRole::context_inner:
     case GroupRole::context_outer:
       return scenario_.plan.context_method == ContextMethod::hierarchical;
@@ -246,6 +252,7 @@ int ExportedStep::number_in_role(GroupRole role, int rank) const {
     case GroupRole::expert:
     case GroupRole::expert_tensor:
     case GroupRole::experts:
+    case GroupRole::all_experts:
       break;
   }
   // Of a pipeline rank all devices are in a row, see refused_order().

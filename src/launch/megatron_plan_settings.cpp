@@ -86,10 +86,12 @@ class PlanSettings {
     if (transformer == nullptr || !transformer->experts) {
       return;
     }
-    const bool once = plan_.expert_dispatch == ExpertDispatch::deduplicated;
+    const ExpertDispatch dispatch = plan_.expert_dispatch.value_or(ExpertDispatch::all_to_all);
+    const bool once = dispatch == ExpertDispatch::deduplicated;
+    const bool gathers = dispatch == ExpertDispatch::all_gather;
     list_.put("expert_model_parallel_size", plan_.expert);
     list_.put("expert_tensor_parallel_size", plan_.expert_tensor_degree());
-    list_.put("moe_token_dispatcher_type", once ? "flex" : "alltoall");
+    list_.put("moe_token_dispatcher_type", once ? "flex" : gathers ? "allgather" : "alltoall");
     list_.put_if(once, "moe_enable_deepep");
     list_.put_if(plan_.expert_overlap, "overlap_moe_expert_parallel_comm");
     list_.put_if(plan_.fused_experts, "use_transformer_engine_op_fuser");

@@ -104,8 +104,9 @@ constexpr std::array kPlanFields = {
         .affecting(kPlaces | kLayerCosts),
     fields::choice<&P::expert_dispatch, kExpertDispatches>(
         "expert_dispatch",
-        "a copy of a token for each of its experts, or `deduplicated`: one for each rank, or each "
-        "node where experts lie on several (DeepEP, HybridEP)")
+        "a copy of a token for each of its experts; `deduplicated`: one for each rank, or each "
+        "node where experts lie on several (DeepEP, HybridEP); `all-gather`: every rank gets all "
+        "tokens, and sums are scattered back (Megatron-Core's allgather dispatcher)")
         .or_else("the stack's")
         .affecting(kLayerCosts),
     fields::flag<&P::expert_overlap>("expert_overlap",

@@ -90,6 +90,7 @@ Slice Scenario::slice() const {
     if (expert_dispatch() == ExpertDispatch::deduplicated) {
       slice.expert_sent = copies_sent(experts, *this, load) / load.per_token;
     }
+    slice.gathers_tokens = expert_dispatch() == ExpertDispatch::all_gather;
   }
   return slice;
 }

@@ -27,6 +27,7 @@ void check_links(const Plan& plan) {
                                 PlanGroup::context,
                                 PlanGroup::expert,
                                 PlanGroup::expert_tensor,
+                                PlanGroup::all_experts,
                                 PlanGroup::expert_replicas}) {
     ranks = std::max(ranks, group_ranks(plan, group).ranks);
   }

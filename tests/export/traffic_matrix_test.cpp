@@ -293,6 +293,31 @@ TEST(ExpertTraffic, IsGatheredWherePartsOfAnExpertLie) {
   EXPECT_NEAR(mean.at({0, 1}) / mean.at({6, 7}), popular / others, 1e-9);
 }
 
+// All tokens go to all ranks that have experts, whoever is popular.
+TEST(ExpertTraffic, IsAmongAllRanksWithExpertsWhereTokensAreGathered) {
+  Scenario scenario = routed({.shape = RoutingShape::zipf, .exponent = 0.5},
+                             {.tensor = 2, .data = 4, .expert = 4, .expert_tensor = 2});
+  scenario.plan.expert_dispatch = ExpertDispatch::all_gather;
+  const ExportedStep step(scenario, ExportDetail::operation);
+  int groups = 0;
+  for (const RankGroup& group : step.groups()) {
+    if (group.role == GroupRole::all_experts) {
+      ++groups;
+      EXPECT_EQ(group.ranks.size(), 8u);
+    }
+  }
+  EXPECT_EQ(groups, 1);
+  const RankGraph graph = step.graph(0);
+  for (const GraphNode& node : graph.nodes()) {
+    EXPECT_NE(node.collective, Collective::all_to_all) << node.what;
+  }
+  const auto sent = bytes_of(matrix_of(scenario, {.only = TrafficKind::expert}));
+  ASSERT_FALSE(sent.empty());
+  for (const auto& [pair, bytes] : sent) {
+    EXPECT_NEAR(bytes, sent.begin()->second, 1e-9 * bytes);
+  }
+}
+
 TEST(ExpertTraffic, IsDrawnAnewInEveryIterationAndByItsSeed) {
   const ExportedStep step(routed({.shape = RoutingShape::zipf, .exponent = 0.5}),
                           ExportDetail::pass);

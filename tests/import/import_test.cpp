@@ -305,14 +305,14 @@ TEST(ImportMegatron, ArchitecturesThatAreNoPlainModelAreRefusedByName) {
 TEST(ImportMegatron, SettingsAreUsedHarmlessOrMayChangeTheResult) {
   const std::string text =
       gpt("--lr 1e-4 --save here --log-interval 1 --moe-router-topk 2 --fp32-residual-connection "
-          "--moe-token-dispatcher-type allgather --num-experts 4");
+          "--moe-token-dispatcher-type hashed --num-experts 4");
   const ImportedRun run = import_text(text, "run.sh");
   EXPECT_NE(std::find(run.used.begin(), run.used.end(), "--num-layers"), run.used.end());
   EXPECT_TRUE(any_has(run.harmless, "checkpoints: --save"));
   EXPECT_TRUE(any_has(run.harmless, "logs and profiles: --log-interval"));
   ASSERT_EQ(run.unread.size(), 2u);
   EXPECT_TRUE(any_has(run.unread, "--fp32-residual-connection"));
-  EXPECT_TRUE(any_has(run.unread, "allgather: taken as alltoall, which alone is modelled"));
+  EXPECT_TRUE(any_has(run.unread, "hashed: taken as alltoall, which alone is modelled"));
   // A switch that is off, and what belongs to something that the run has not, ask for nothing.
   const ImportedRun none = import_text(
       gpt("--moe-shared-expert-overlap --tp-comm-overlap-cfg x --cp-comm-type a2a"), "run.sh");

@@ -169,6 +169,41 @@ TEST(ExpertDispatch, CopiesTokensWhereTheyArrive) {
   EXPECT_EQ(saved_bytes(once), saved_bytes(copied));
 }
 
+// All tokens to all ranks that have all experts between them, and sums back; with what the router
+// makes of each token, and no exchange besides.  [Megatron-Core, MoEAllGatherTokenDispatcher]
+TEST(ExpertDispatch, GathersAllTokensWhereToldTo) {
+  Slice slice = slice_of(2, 4, 2);
+  slice.gathers_tokens = true;
+  const OperationList list = expert_layer(slice);
+  const double all = 4 * 2 * kTokens / 2;
+  const double experts = 256;
+  const Operation gather = named(list, "token gather");
+  EXPECT_EQ(gather.forward_transfer.kind, Collective::all_gather);
+  EXPECT_EQ(gather.forward_transfer.group, LayerGroup::all_experts);
+  expect_close(gather.forward_transfer.size.si(), all * (2 * kHidden + 5 * experts));
+  EXPECT_EQ(gather.backward_transfer.kind, Collective::reduce_scatter);
+  expect_close(gather.backward_transfer.size.si(), all * (2 * kHidden + 4 * experts));
+  const Operation back = named(list, "combination");
+  EXPECT_EQ(back.forward_transfer.kind, Collective::reduce_scatter);
+  EXPECT_EQ(back.backward_transfer.kind, Collective::all_gather);
+  expect_close(back.forward_transfer.size.si(), all * 2 * kHidden);
+  // Experts get the same tokens, but nothing is exchanged among parts of an expert.
+  slice.gathers_tokens = false;
+  const OperationList exchanged = expert_layer(slice);
+  EXPECT_EQ(named(list, "expert down").forward.flops,
+            named(exchanged, "expert down").forward.flops);
+  EXPECT_FALSE(named(list, "expert down").forward_transfer.exists());
+  EXPECT_TRUE(named(exchanged, "expert down").forward_transfer.exists());
+  for (const Operation& op : list) {
+    EXPECT_NE(op.forward_transfer.group, LayerGroup::expert) << op.name;
+    EXPECT_NE(op.name, "expert sort");
+  }
+  // One rank with all experts has nobody to get tokens from.
+  Slice alone = slice_of(1, 1, 1);
+  alone.gathers_tokens = true;
+  EXPECT_EQ(saved_bytes(expert_layer(alone)), saved_bytes(expert_layer(slice_of(1, 1, 1))));
+}
+
 TEST(ExpertLoads, StretchWhatTheBusiestRankReceives) {
   const double factor = 38801.0 / 32768.0;
   const OperationList even = expert_layer(slice_of(2, 8, 1));

@@ -61,6 +61,13 @@ TEST(ValidateGroups, SaysWhatDoesNotDivide) {
        },
        {"plan.context: 4: expected a divisor or a multiple of the 3 key-value heads of a "
         "tensor-parallel rank"}},
+      {"gathered tokens beside another micro-batch",
+       [](Scenario& s) {
+         s.plan.expert_dispatch = ExpertDispatch::all_gather;
+         s.plan.expert_overlap = true;
+       },
+       {"plan.expert_overlap: true: expected another plan.expert_dispatch than all-gather, whose "
+        "tokens no software takes on their way beside another micro-batch"}},
       {"neighbours",
        [](Scenario& s) {
          s.plan.context_method = ContextMethod::hierarchical;

@@ -38,6 +38,7 @@ enum class GroupRole {
   experts,        // of `data`, those that have the same experts, where these are not all of them
   context_inner,  // of the hierarchical context method: neighbours, and those with the same place
   context_outer,  // among them
+  all_experts,    // those that have all experts of a layer between them, where tokens are gathered
   // Of `data` and `experts`, those that split among them what is sharded, and those that have the
   // same shard, where the plan shards in groups; or the ranks of an island, and those that meet.
   shard,
@@ -45,7 +46,7 @@ enum class GroupRole {
   expert_shard,
   expert_shard_copies,
 };
-inline constexpr std::size_t kGroupRoleCount = 13;
+inline constexpr std::size_t kGroupRoleCount = 14;
 inline constexpr std::array<GroupRole, kGroupRoleCount> kGroupRoles = {
     GroupRole::tensor,
     GroupRole::data,
@@ -56,6 +57,7 @@ inline constexpr std::array<GroupRole, kGroupRoleCount> kGroupRoles = {
     GroupRole::experts,
     GroupRole::context_inner,
     GroupRole::context_outer,
+    GroupRole::all_experts,
     GroupRole::shard,
     GroupRole::shard_copies,
     GroupRole::expert_shard,

@@ -22,8 +22,9 @@ enum class LayerGroup : std::uint8_t {
   data,           // all that have the same place in the model (tables split over devices)
   context_inner,  // of the hierarchical context method: neighbouring ranks of `context`
   context_outer,  // likewise: ranks with the same place in these neighbourhoods
+  all_experts,    // `expert` times `expert_tensor`: that have all experts between them
 };
-inline constexpr std::size_t kLayerGroups = 7;
+inline constexpr std::size_t kLayerGroups = 8;
 
 /// A collective. Size: the full result (of an all-to-all: what one rank has to send, its own part
 /// included). No size: no transfer.

@@ -39,9 +39,13 @@ enum class ExpertDispatch {
   all_to_all,    // a copy for each expert that a token goes to
   deduplicated,  // one for each rank, or each node across nodes; what a rank's or node's experts
                  // return is added up there [DeepEP 2025; Megatron-Core, flex dispatcher]
+  all_gather,    // all tokens to all ranks that have experts, and sums of what these return back
+                 // [Megatron-Core, MoEAllGatherTokenDispatcher]
 };
-inline constexpr std::array<Choice<ExpertDispatch>, 2> kExpertDispatches = {
-    {{"all-to-all", ExpertDispatch::all_to_all}, {"deduplicated", ExpertDispatch::deduplicated}}};
+inline constexpr std::array<Choice<ExpertDispatch>, 3> kExpertDispatches = {
+    {{"all-to-all", ExpertDispatch::all_to_all},
+     {"deduplicated", ExpertDispatch::deduplicated},
+     {"all-gather", ExpertDispatch::all_gather}}};
 [[nodiscard]] constexpr std::string_view name(ExpertDispatch dispatch) {
   return kExpertDispatches[static_cast<std::size_t>(dispatch)].name;
 }
@@ -83,6 +87,7 @@ struct Slice {
   // Copies of a token that go to its experts' ranks, over those that these experts compute; all
   // without de-duplication.
   double expert_sent = 1.0;
+  bool gathers_tokens = false;  // every rank with experts gets all tokens instead
   // What experts return is weighed when it is back, and kept for that; else their activations are,
   // which keeps the weights only.  [Megatron-Core before and from 0.12]
   bool weighs_outputs = false;

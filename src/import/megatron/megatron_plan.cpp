@@ -241,17 +241,19 @@ class MegatronPlan {
   /// copy of a token to a rank.
   void read_dispatch() {
     constexpr std::string_view dispatcher = "moe_token_dispatcher_type";
-    if (task_.defaults.gathers_tokens && !in_.has(dispatcher) && degrees_.expert.value_or(1) > 1) {
-      task_.into.unread.push_back(
-          task_.file +
-          ": moe_token_dispatcher_type: not told, and Megatron-Core's default, allgather, is not "
-          "modelled: taken as alltoall");
-    } else {
-      take_only(task_, dispatcher, {"alltoall", "flex", "alltoall_seq"});
+    const auto told = in_.word(dispatcher);
+    const bool has_several = degrees_.expert.value_or(1) > 1;
+    if (!told && task_.defaults.gathers_tokens && has_several) {
+      task_.into.assumed.push_back(
+          task_.file + ": moe_token_dispatcher_type: allgather, as Megatron-Core takes by itself");
     }
+    take_only(task_, dispatcher, {"alltoall", "flex", "alltoall_seq", "allgather"});
     static_cast<void>(in_.word("moe_flex_dispatcher_backend"));  // all of them alike
-    if (in_.is_on("moe_enable_deepep") || in_.word("moe_token_dispatcher_type") == "flex") {
+    const bool sends_once = in_.is_on("moe_enable_deepep");
+    if (told == "flex" || (sends_once && told != "allgather")) {
       plan_.add("expert_dispatch", Value(name(ExpertDispatch::deduplicated)));
+    } else if (told == "allgather" || (!told && task_.defaults.gathers_tokens && has_several)) {
+      plan_.add("expert_dispatch", Value(name(ExpertDispatch::all_gather)));
     }
     if (in_.is_on("overlap_moe_expert_parallel_comm")) {
       plan_.add("expert_overlap", Value(true));

@@ -1,4 +1,4 @@
-// A mixture of experts on one rank. [GShard 2020; Megatron-Core, all-to-all dispatcher]
+// A mixture of experts on one rank. [GShard 2020; Megatron-Core, token_dispatcher.py]
 #include "model/layer_builder.hpp"
 
 namespace titer {
@@ -31,10 +31,16 @@ class ExpertBuilder {
       add_latent();
     }
     layer_.begin(LayerPart::experts);
-    add_permutation();
-    add_sort();
-    add_products();
-    add_combination();
+    if (gathers()) {
+      add_gather();
+      add_products();
+      add_scatter();
+    } else {
+      add_permutation();
+      add_sort();
+      add_products();
+      add_combination();
+    }
     if (experts_.latent > 0) {
       add_hidden();
     }
@@ -91,6 +97,57 @@ class ExpertBuilder {
                                .columns = hidden_,
                                .modules = kMoe,
                                .freed_by = kMoe});
+  }
+
+  [[nodiscard]] bool gathers() const {
+    return slice_.gathers_tokens && slice_.expert * slice_.expert_tensor > 1;
+  }
+  /// Tokens of all ranks that have all experts between them.
+  [[nodiscard]] double gathered_tokens() const {
+    return tokens_ * static_cast<double>(slice_.expert) * parts_;
+  }
+  /// All of them with their probabilities, and which experts they go to, to every rank: each takes
+  /// out what its own experts compute. Backward what they return as gradients is put among zeros,
+  /// and added up on the way to the tokens' own ranks.
+  void add_gather() {
+    const auto count = static_cast<double>(experts_.count);
+    const Bytes token = width_ * element_ + count * size_of(DataType::fp32);
+    const Bytes all = gathered_tokens() * width_ * element_;
+    const Bytes local = local_tokens_ * width_ * element_;
+    Operation gather = begin("token gather");
+    gather.forward_transfer = {Collective::all_gather,
+                               gathered_tokens() * (token + count * Bytes::from_si(1.0)),
+                               LayerGroup::all_experts};
+    gather.backward_transfer = {
+        Collective::reduce_scatter, gathered_tokens() * token, LayerGroup::all_experts};
+    layer_.add(gather);
+    Operation op = begin("permutation");
+    op.saved = local_tokens_ * Bytes::from_si(8.0);  // places
+    op.forward = LayerBuilder::memory(2.0 * local);
+    op.input_gradient = LayerBuilder::memory(3.0 * local + all);
+    op.working = all;
+    op.awaited = !experts_.routing.padded;
+    layer_.add(op);
+  }
+  /// The other way round.
+  void add_scatter() {
+    const Bytes all = gathered_tokens() * width_ * element_;
+    const Bytes local = local_tokens_ * width_ * element_;
+    Operation op = begin("combination");
+    if (slice_.weighs_outputs) {
+      op.saved = local + local_tokens_ * size_of(DataType::fp32);
+    }
+    op.forward = LayerBuilder::memory(3.0 * local + all);
+    op.input_gradient = LayerBuilder::memory((slice_.weighs_outputs ? 3.0 : 2.0) * local);
+    op.working = all;
+    op.forward_transfer = {Collective::reduce_scatter, all, LayerGroup::all_experts};
+    op.backward_transfer = {Collective::all_gather, all, LayerGroup::all_experts};
+    layer_.add(op);
+    if (result_gather().exists()) {
+      Operation sum = begin("sum of experts");
+      sum.forward_transfer = result_gather();
+      layer_.add(sum);
+    }
   }
 
   /// Copies of the tokens in the order of their experts, and on to these. Where further copies are
@@ -172,7 +229,7 @@ class ExpertBuilder {
     Operation down = begin("expert down");
     down.freed_by = kActivation;
     grouped(down, {.inner = width, .columns = width_, .casts_input = !fused});
-    if (slice_.expert_tensor > 1) {
+    if (slice_.expert_tensor > 1 && !gathers()) {
       const Bytes all = local_tokens_ * width_ * element_;
       down.forward_transfer = {Collective::reduce_scatter, all, LayerGroup::expert_tensor};
       down.backward_transfer = {Collective::all_gather, all, LayerGroup::expert_tensor};

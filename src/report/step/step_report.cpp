@@ -68,11 +68,12 @@ std::string groups_text(const Scenario& scenario) {
                         inner ? fmt::format(" {}", plan.context_inner) : "");
   }
   if (has_own_expert_groups(plan)) {
-    const bool once = scenario.expert_dispatch() == ExpertDispatch::deduplicated;
+    constexpr std::array<std::string_view, 3> how = {
+        "", ", tokens deduplicated", ", tokens gathered"};
     text += fmt::format("expert {} (expert tensor {}{}{}), ",
                         plan.expert,
                         plan.expert_tensor_degree(),
-                        once ? ", tokens deduplicated" : "",
+                        how[static_cast<std::size_t>(scenario.expert_dispatch())],
                         plan.expert_overlap ? ", overlapped" : "");
   }
   return text;

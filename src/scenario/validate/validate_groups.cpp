@@ -190,6 +190,16 @@ void check_experts(const Scenario& scenario, const Transformer& model, Demands& 
                    name(experts.routing.shape),
                    *refused);
   }
+  const bool gathers = scenario.expert_dispatch() == ExpertDispatch::all_gather;
+  demands.demand(!gathers || !plan.expert_overlap, "plan.expert_overlap", "true", [] {
+    return "expected another plan.expert_dispatch than all-gather, whose tokens no software takes "
+           "on their way beside another micro-batch";
+  });
+  demands.demand(
+      !gathers || !experts.routing.dense_group, "plan.expert_dispatch", "all-gather", [] {
+        return "expected all-to-all or deduplicated, as products with masks of places "
+               "(experts.routing.dense_group) do without gathered tokens";
+      });
   const std::int64_t etp = plan.expert_tensor_degree();
   demands.demand(model.experts->ffn % etp == 0,
                  plan.expert_tensor ? "plan.expert_tensor" : "plan.tensor",

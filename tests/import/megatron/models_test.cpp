@@ -22,15 +22,20 @@ ImportedRun of(const std::string& flags, std::int64_t devices) {
   return testing::of(gpt(flags), "run.sh", devices);
 }
 
-TEST(MegatronModels, ExpertsThatAreGatheredByDefaultAreNotTakenInSilence) {
+TEST(MegatronModels, ExpertsAreGatheredByDefault) {
   const std::string experts =
       "--num-experts 8 --expert-model-parallel-size 8 --expert-tensor-parallel-size 1 ";
-  EXPECT_TRUE(any_has(of(experts, 64).unread, "moe_token_dispatcher_type: not told"));
-  EXPECT_TRUE(of(experts + "--moe-token-dispatcher-type alltoall", 64).unread.empty());
-  EXPECT_TRUE(any_has(of(experts + "--moe-token-dispatcher-type allgather", 64).unread,
-                      "--moe-token-dispatcher-type"));
+  const auto dispatch = [&](const std::string& flags) {
+    return member(of(experts + flags, 64).plan, "expert_dispatch");
+  };
+  EXPECT_EQ(dispatch(""), "\"all-gather\"");
+  EXPECT_TRUE(any_has(of(experts, 64).assumed, "moe_token_dispatcher_type: allgather"));
+  EXPECT_EQ(dispatch("--moe-token-dispatcher-type allgather"), "\"all-gather\"");
+  EXPECT_EQ(dispatch("--moe-token-dispatcher-type alltoall"), "absent");
+  EXPECT_EQ(dispatch("--moe-token-dispatcher-type flex"), "\"deduplicated\"");
+  EXPECT_EQ(dispatch("--moe-token-dispatcher-type flex --moe-enable-deepep"), "\"deduplicated\"");
   // All of them are on every rank.
-  EXPECT_TRUE(of("--num-experts 8", 64).unread.empty());
+  EXPECT_EQ(member(of("--num-experts 8", 64).plan, "expert_dispatch"), "absent");
 }
 
 TEST(MegatronModels, ImagesStandBeforeTheText) {
