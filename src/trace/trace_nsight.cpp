@@ -1,5 +1,6 @@
-// What Nsight Systems saw, as `nsys export --type sqlite` writes it. Its tables come and go with
-// what was traced and with its releases, so each is asked for the columns that it has.
+// What Nsight Systems saw, as `nsys export --type sqlite` writes it, and nvprof before it. Their
+// tables come and go with what was traced and with their releases, so each is asked for the columns
+// that it has.
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -9,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <unordered_map>
 
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
@@ -32,6 +34,9 @@ class Rows {
   [[nodiscard]] bool next() { return sqlite3_step(statement_.get()) == SQLITE_ROW; }
   [[nodiscard]] std::int64_t integer(int column) const {
     return sqlite3_column_int64(statement_.get(), column);
+  }
+  [[nodiscard]] bool is_integer(int column) const {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
   }
   [[nodiscard]] bool is_null(int column) const {
     return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
@@ -60,7 +65,9 @@ class NsightReader {
   }
 
   Trace read() {
-    read_kernels();
+    read_names();
+    read_kernels("CUPTI_ACTIVITY_KIND_KERNEL");
+    read_kernels("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL");
     read_copies();
     read_fills();
     read_graphs();
@@ -71,7 +78,7 @@ class NsightReader {
     }
     Trace trace;
     trace.source = source_;
-    trace.format = "Nsight Systems";
+    trace.format = is_nvprof_ ? "nvprof" : "Nsight Systems";
     trace.chip = chip();
     const std::vector<TraceStep> steps = read_steps();
     for (auto& [key, device] : devices_) {
@@ -116,7 +123,7 @@ class NsightReader {
   /// What is read of a table's rows behind their places.
   struct Further {
     std::string columns = {};
-    std::string joined = {};
+    std::string condition = {};
   };
 
   /// The rows of a table, if the report has it, each with the name that `name` gives it.
@@ -128,10 +135,10 @@ class NsightReader {
     if (has.empty()) {
       return;
     }
-    const auto [more, joined] = further == nullptr ? Further{} : further(has);
+    const auto [more, condition] = further == nullptr ? Further{} : further(has);
     Rows rows(database_.get(),
               source_,
-              fmt::format("SELECT {}{} FROM {} t{}", places(has), more, table, joined));
+              fmt::format("SELECT {}{} FROM {} t{}", places(has), more, table, condition));
     while (rows.next()) {
       facts_.clear();
       facts_.name = name(rows);
@@ -139,28 +146,76 @@ class NsightReader {
     }
   }
 
-  void read_kernels() {
+  /// Texts are written once, and told by number elsewhere.
+  void read_names() {
+    is_nvprof_ = !columns("StringTable").empty();
+    if (!is_nvprof_ && columns("StringIds").empty()) {
+      return;
+    }
+    Rows rows(
+        database_.get(),
+        source_,
+        is_nvprof_ ? "SELECT _id_, value FROM StringTable" : "SELECT id, value FROM StringIds");
+    while (rows.next()) {
+      names_.emplace(rows.integer(0), rows.text(1));
+    }
+  }
+  /// The text of a column, or that of its number; "" where there is none.
+  [[nodiscard]] std::string named(const Rows& rows, int column) const {
+    if (!rows.is_integer(column)) {
+      return rows.text(column);
+    }
+    const auto found = names_.find(rows.integer(column));
+    return found == names_.end() ? "" : found->second;
+  }
+
+  /// Kernels have a name with its types, one without and one as compilers write it; which of them
+  /// are there differs between releases, and from kernel to kernel.
+  void read_kernels(const std::string& table) {
     read_rows(
-        "CUPTI_ACTIVITY_KIND_KERNEL",
-        [](const Rows& rows) { return rows.text(5); },
+        table,
+        [this](const Rows& rows) {
+          for (int column = 5; column < 9; ++column) {
+            if (std::string name = named(rows, column); !name.empty()) {
+              return name;
+            }
+          }
+          return std::string("kernel without a name");
+        },
         [](const std::set<std::string>& has) {
-          const std::string name = column(has, "demangledName", column(has, "shortName", "-1"));
-          return Further{", s.value", " LEFT JOIN StringIds s ON s.id = " + name};
+          return Further{fmt::format(", {}, {}, {}, {}",
+                                     column(has, "demangledName", "NULL"),
+                                     column(has, "shortName", "NULL"),
+                                     column(has, "mangledName", "NULL"),
+                                     column(has, "name", "NULL"))};
         });
   }
 
-  /// CUDA's kinds of copies: 1 to the device, 2 from it, 8 on it, 10 between two.
+  /// CUDA's kinds of copies: 1 to the device, 2 from it (3 and 4 to and from arrays of it, 11 and
+  /// 12 of managed memory), 8 on it, 10 between two; 9 is of the host alone.
   void read_copies() {
     read_rows(
         "CUPTI_ACTIVITY_KIND_MEMCPY",
         [](const Rows& rows) {
-          const std::int64_t kind = rows.integer(5);
-          return kind == 1    ? "Memcpy HtoD"
-                 : kind == 2  ? "Memcpy DtoH"
-                 : kind == 10 ? "Memcpy PtoP"
-                              : "Memcpy DtoD";
+          switch (rows.integer(5)) {
+            case 1:
+            case 3:
+            case 11:
+              return "Memcpy HtoD";
+            case 2:
+            case 4:
+            case 12:
+              return "Memcpy DtoH";
+            case 10:
+              return "Memcpy PtoP";
+            default:
+              return "Memcpy DtoD";
+          }
         },
-        [](const std::set<std::string>& has) { return Further{", " + column(has, "copyKind")}; });
+        [](const std::set<std::string>& has) {
+          const std::string kind = column(has, "copyKind");
+          return Further{", " + kind, " WHERE " + kind + " <> 9"};
+        });
   }
 
   void read_fills() {
@@ -199,31 +254,31 @@ class NsightReader {
   }
 
   /// Ranges of NVTX whose names say so: "step 12", "iteration 3", "ProfilerStep#7"; of one thread,
-  /// the first that has any.
+  /// and by one name, the first that is any: others may lie inside.
   [[nodiscard]] std::vector<TraceStep> read_steps() const {
     std::vector<TraceStep> steps;
     const std::set<std::string> has = columns("NVTX_EVENTS");
     if (has.empty()) {
       return steps;
     }
-    const bool by_id = has.contains("textId") && !columns("StringIds").empty();
     Rows rows(database_.get(),
               source_,
-              fmt::format("SELECT {}, {}, {}, {} FROM NVTX_EVENTS t {} ORDER BY 1",
+              fmt::format("SELECT {}, {}, {}, {}, {} FROM NVTX_EVENTS t ORDER BY 1, 2 DESC",
                           column(has, "start"),
-                          column(has, "end"),
+                          column(has, "end", "NULL"),
                           column(has, "globalTid"),
-                          by_id ? "COALESCE(" + column(has, "text", "NULL") + ", s.value)"
-                                : column(has, "text", "NULL"),
-                          by_id ? "LEFT JOIN StringIds s ON s.id = t.\"textId\"" : ""));
-    std::optional<std::int64_t> thread;
+                          column(has, "text", "NULL"),
+                          column(has, "textId", "NULL")));
+    std::optional<std::pair<std::int64_t, std::string>> first;
     while (rows.next()) {
-      const std::string text = rows.text(3);
+      const std::string text = rows.is_null(3) ? named(rows, 4) : named(rows, 3);
+      const std::string stem = step_stem(text);
       const bool ends = !rows.is_null(1) && rows.integer(1) > rows.integer(0);
-      if (!ends || !names_step(text) || rows.integer(2) != thread.value_or(rows.integer(2))) {
+      const std::pair<std::int64_t, std::string> own{rows.integer(2), stem};
+      if (!ends || stem.empty() || own != first.value_or(own)) {
         continue;
       }
-      thread = rows.integer(2);
+      first = own;
       steps.push_back({.name = text, .start = rows.integer(0), .end = rows.integer(1)});
     }
     for (std::size_t i = 1; i < steps.size(); ++i) {
@@ -232,21 +287,37 @@ class NsightReader {
     return steps;
   }
 
-  static bool names_step(const std::string& text) {
+  /// What a range's name is without its number, if that is a step's; else "".
+  static std::string step_stem(const std::string& text) {
     std::string low = lower(text);
     const std::size_t last = low.find_last_not_of("0123456789 :#=_-");
     low.resize(last == low.npos ? 0 : last + 1);
-    constexpr std::array<std::string_view, 6> names = {
-        "step", "train_step", "training_step", "iteration", "iter", "profilerstep"};
-    return std::find(names.begin(), names.end(), low) != names.end();
+    constexpr std::array<std::string_view, 10> names = {"step",
+                                                        "train_step",
+                                                        "training_step",
+                                                        "global_step",
+                                                        "iteration",
+                                                        "train_iteration",
+                                                        "iter",
+                                                        "train_iter",
+                                                        "batch",
+                                                        "profilerstep"};
+    return std::find(names.begin(), names.end(), low) != names.end() ? low : "";
   }
 
+  /// By the table that tells the devices' names; until the middle of 2021 it was another.
   [[nodiscard]] std::string chip() const {
-    if (!columns("TARGET_INFO_GPU").contains("name")) {
-      return "";
+    for (const char* const table : {"TARGET_INFO_GPU", "TARGET_INFO_CUDA_GPU"}) {
+      const std::set<std::string> has = columns(table);
+      if (has.contains("name")) {
+        const char* const order = has.contains("id") ? "id" : "1";
+        Rows rows(database_.get(),
+                  source_,
+                  fmt::format("SELECT name FROM {} ORDER BY {} LIMIT 1", table, order));
+        return rows.next() ? named(rows, 0) : "";
+      }
     }
-    Rows rows(database_.get(), source_, "SELECT name FROM TARGET_INFO_GPU ORDER BY id LIMIT 1");
-    return rows.next() ? rows.text(0) : "";
+    return "";
   }
 
   struct Close {
@@ -254,6 +325,8 @@ class NsightReader {
   };
   std::string source_;
   std::unique_ptr<sqlite3, Close> database_;
+  std::unordered_map<std::int64_t, std::string> names_;
+  bool is_nvprof_ = false;
   std::map<DeviceKey, TraceDevice> devices_;
   SpanFacts facts_;
   TraceKinds kinds_;

@@ -75,6 +75,77 @@ TEST(NsightSystems, ProcessesHaveDevicesOfTheirOwn) {
   EXPECT_NEAR(ns(step.time), (1000 + 3000) / 2.0, 1e-6);
 }
 
+// Until the middle of 2021: names of devices in another table, no processes, ranges named in place.
+// Ends of ranges that were never closed are -1 or missing.
+TEST(NsightSystems, OlderExportsHaveOtherTables) {
+  const TemporaryFolder folder;
+  const std::string path =
+      database(folder,
+               "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT NOT NULL);"
+               "INSERT INTO StringIds VALUES(1, 'void gemm<float>'), (2, 'gemm');"
+               "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INT NOT NULL, end INT NOT NULL,"
+               " deviceId INT NOT NULL, contextId INT NOT NULL, streamId INT NOT NULL,"
+               " demangledName INT NOT NULL, shortName INT NOT NULL);"
+               "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(100, 400, 0, 1, 7, 1, 2),"
+               " (1100, 1400, 0, 1, 7, 1, 2);"
+               "CREATE TABLE NVTX_EVENTS(start INT NOT NULL, end INT, text TEXT);"
+               "INSERT INTO NVTX_EVENTS VALUES(0, 1000, 'iteration 1'), (10, 900, 'step 1'),"
+               " (1000, 2000, 'iteration 2'), (1010, 1900, 'step 2'), (1500, -1, 'iteration 3');"
+               "CREATE TABLE TARGET_INFO_CUDA_GPU(deviceId INTEGER, name TEXT);"
+               "INSERT INTO TARGET_INFO_CUDA_GPU VALUES(0, 'Old Accelerator');");
+  const StepBreakdown step = load_step(path);
+  EXPECT_EQ(step.chip, "Old Accelerator");
+  EXPECT_EQ(step.steps, 2) << "of iterations, none of the steps inside them";
+  EXPECT_NEAR(ns(step.time), 1000, 1e-6);
+  EXPECT_NEAR(ns(step[TraceCategory::matrix].busy), 300, 1e-6);
+}
+
+// Newer ones leave cells empty: a kernel's name is the first that it has.
+TEST(NsightSystems, NewerExportsLeaveNamesOut) {
+  const TemporaryFolder folder;
+  const std::string path = database(
+      folder,
+      "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT NOT NULL);"
+      "INSERT INTO StringIds VALUES(1, 'ncclDevKernel_AllGather_RING_LL'), (2, 'sm90_gemm'),"
+      " (3, 'batch 4');"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER NOT NULL, end INTEGER NOT NULL,"
+      " deviceId INTEGER NOT NULL, contextId INTEGER, greenContextId INTEGER, streamId INTEGER,"
+      " correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER,"
+      " mangledName INTEGER, graphNodeId INTEGER);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
+      " (0, 500, 0, 1, NULL, 7, 1, 9, NULL, NULL, 1, NULL),"
+      " (500, 800, 0, 1, NULL, 7, 2, 9, 77, 2, NULL, NULL),"
+      " (800, 900, 0, 1, NULL, 7, 3, 9, NULL, NULL, NULL, NULL);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start INTEGER, end INTEGER, deviceId INTEGER,"
+      " streamId INTEGER, globalPid INTEGER, copyKind INTEGER);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(900, 930, 0, 7, 9, 11),"
+      " (930, 950, 0, 7, 9, 12), (950, 1000, 0, 7, 9, 9);"
+      "CREATE TABLE NVTX_EVENTS(start INTEGER, end INTEGER, eventType INTEGER, rangeId INTEGER,"
+      " text TEXT, globalTid INTEGER, textId INTEGER, domainId INTEGER);"
+      "INSERT INTO NVTX_EVENTS VALUES(0, 2000, 59, NULL, NULL, 5, 3, 0);");
+  const StepBreakdown step = load_step(path);
+  EXPECT_EQ(step.steps, 1);
+  EXPECT_NEAR(ns(step[TraceCategory::all_gather].busy), 500, 1e-6);
+  EXPECT_NEAR(ns(step[TraceCategory::matrix].busy), 300, 1e-6);
+  EXPECT_NEAR(ns(step[TraceCategory::host_to_device].busy), 30, 1e-6);
+  EXPECT_NEAR(ns(step[TraceCategory::device_to_host].busy), 20, 1e-6);
+  EXPECT_NEAR(ns(step.time - step.idle), 950, 1e-6) << "copies on the host are none of a device";
+}
+
+TEST(NsightSystems, NvprofsDatabasesAreReadToo) {
+  const TemporaryFolder folder;
+  const std::string path = database(
+      folder,
+      "CREATE TABLE StringTable(_id_ INTEGER PRIMARY KEY, value TEXT);"
+      "INSERT INTO StringTable VALUES(1, 'volta_sgemm_128x64_nn');"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL(_id_ INTEGER PRIMARY KEY, start INT,"
+      " end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, name INT);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES(1, 0, 700, 0, 1, 7, 1, 1);");
+  const StepBreakdown step = load_step(path);
+  EXPECT_EQ(step.format, "nvprof");
+  EXPECT_NEAR(ns(step[TraceCategory::matrix].busy), 700, 1e-6);
+}
+
 TEST(NsightSystems, OtherDatabasesAndReportsAreRefused) {
   const TemporaryFolder folder;
   const std::string path = database(folder, "CREATE TABLE t(a INTEGER);");

@@ -64,6 +64,21 @@ TEST(LogForms, ComposersLinesBelongToTheirBatch) {
   EXPECT_EQ(log.memory->si(), 21.5e9);
 }
 
+// Without --print-time it writes -1; tests and inference are not training.
+TEST(LogForms, DlrmTellsTheMeanSinceItsLastLine) {
+  const TrainingLog log = parse_training_log(
+      "Finished training it 1024/306969 of epoch 0, 25.00 ms/it, loss 0.150000 (10:20)\n"
+      "Finished testing it 1024/3274330 of epoch 0, 9.00 ms/it, loss 0.130000, accuracy 96.0 %\n"
+      "Finished training it 2048/306969 of epoch 0, 12.50 ms/it,  loss 0.140000, accuracy 96.6 %\n"
+      "Finished training it 3072/306969 of epoch 0, 12.50 ms/it, loss 0.130000\n"
+      "Finished training it 4096/306969 of epoch 0, -1.00 ms/it, loss 0.130000\n",
+      "dlrm.log",
+      1);
+  EXPECT_EQ(log.program, "DLRM");
+  ASSERT_EQ(log.steps.size(), 3U);
+  EXPECT_EQ(log.time->median, 12.5e-3);
+}
+
 std::string record(int time_ms,
                    const std::string& key,
                    const std::string& value,

@@ -30,6 +30,7 @@ struct LogWords {
   double factor;                 // to SI units; of memory 0 where its unit follows it
   std::string_view program;      // that writes them so; "" when several do
   std::string_view beside = "";  // in the line too
+  bool before = false;           // the value stands before the words
 };
 constexpr std::string_view kComposer = "Composer";
 constexpr std::array kLogWords = std::to_array<LogWords>({
@@ -55,6 +56,8 @@ constexpr std::array kLogWords = std::to_array<LogWords>({
     // DeepSpeed's timer; its GB are GiB, and its samples those of all devices.
     {"currsamplespersec=", Says::samples_per_s, 1, "DeepSpeed's timer"},
     {"maxmemallocated=", Says::memory, kGibibyte, "", "currsamplespersec="},
+    // The mean since the last such line.  [facebookresearch/dlrm, dlrm_s_pytorch.py]
+    {" ms/it,", Says::time, 1e-3, "DLRM", "finished training it ", true},
 });
 
 bool is_word(char c) {
@@ -89,7 +92,8 @@ class SpeedLines {
     LoggedStep step{.line = number};
     std::string_view program;
     for (const LogWords& words : kLogWords) {
-      const auto rest = after_words(line, words.words);
+      const auto rest =
+          words.before ? before_words(line, words.words) : after_words(line, words.words);
       if (rest && line.find(words.beside) != line.npos && set(step, words, *rest) &&
           program.empty()) {
         program = words.program;
@@ -105,6 +109,17 @@ class SpeedLines {
       log_.steps.push_back(step);
       programs_.push_back(program);
     }
+  }
+
+  /// The word that ends where these begin.
+  static std::optional<std::string_view> before_words(std::string_view line,
+                                                      std::string_view words) {
+    const std::size_t at = line.find(words);
+    if (at == line.npos) {
+      return std::nullopt;
+    }
+    const std::string_view before = line.substr(0, at);
+    return before.substr(before.rfind(' ') + 1);  // npos + 1 is 0
   }
 
   /// Composer writes a line for each figure of a step; the step begins with "[batch=7/40]:".

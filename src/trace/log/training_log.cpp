@@ -113,9 +113,8 @@ TrainingLog parse_training_log(std::string_view text,
         log.source +
         ": no line tells how long an iteration took: expected what Megatron-LM (\"elapsed time per "
         "iteration (ms): 812.5\"), torchtitan (\"tps: 4,376\"), MaxText, DeepSpeed "
-        "(\"CurrSamplesPerSec=51.9\"), NeMo, Composer, MLPerf (\":::MLLOG\") or HuggingFace's "
-        "Trainer "
-        "prints");
+        "(\"CurrSamplesPerSec=51.9\"), NeMo, Composer, DLRM (\"12.5 ms/it\"), MLPerf "
+        "(\":::MLLOG\") or HuggingFace's Trainer prints");
   }
   log.warm_up = warm_up.value_or(usual_warm_up(log.steps.size()));
   if (log.warm_up < 0 || log.used() < 1) {
