@@ -97,6 +97,20 @@ void read_expansion(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
   model.ffn = in.maybe_integer("expansion_ratio", 1, 1000).value_or(4) * model.hidden;
 }
 
+/// GPT-2 with positions and activations to choose, and widths by which sums are weighed.
+void read_jais(Reader& in, Transformer& model, LayerKinds& kinds) {
+  model.gated = in.maybe_text("activation_function").value_or("gelu") == "swiglu";
+  const bool alibi = in.maybe_text("position_embedding_type").value_or("learned") == "alibi";
+  model.positions = alibi ? Positions::alibi : Positions::learned;
+  model.position_rows = alibi ? 0 : model.max_sequence;
+  skip(in, {"embeddings_scale", "scale_qk_dot_by_d", "width_scale"});
+  read_gpt2_rest(in, model, kinds);
+}
+
+void read_as_many_keys(Reader& in, Transformer& /*model*/, LayerKinds& /*kinds*/) {
+  skip(in, {"num_key_value_heads"});  // the class does not look at it
+}
+
 // Of the time of GPT: layernorms, biases, an MLP of two matrices.
 constexpr std::array kGpt = {
     Decoder{.type = "gpt2",
@@ -107,6 +121,13 @@ constexpr std::array kGpt = {
             .positions = Positions::learned,
             .biases = kAll,
             .more = read_gpt2_rest},
+    Decoder{.type = "jais",
+            .keys = kShort,
+            .otherwise = {.tied = true, .dropout = true, .ffn = 4, .max_sequence = 1024},
+            .norm = Norm::layernorm,
+            .positions = Positions::learned,
+            .biases = kAll,
+            .more = read_jais},
     Decoder{.type = "gpt_bigcode",
             .keys = kShort,
             .otherwise = {.tied = true, .dropout = true, .ffn = 4, .max_sequence = 1024},
@@ -209,7 +230,8 @@ constexpr std::array kGpt = {
             .gated = false,
             .biases = kAll,
             .qk_norm_key = "qk_layernorm",
-            .qk_norm_otherwise = true},
+            .qk_norm_otherwise = true,
+            .more = read_as_many_keys},
     Decoder{.type = "starcoder2",
             .otherwise = {.tied = true, .kv_heads = 2, .max_sequence = 4096},
             .norm = Norm::layernorm,

@@ -14,6 +14,11 @@ LayerKinds read_local_experts(Reader& in, Transformer& model) {
   return all_layers(model, true);
 }
 
+LayerKinds read_jittered_experts(Reader& in, Transformer& model) {
+  skip(in, {"input_jitter_noise"});
+  return read_local_experts(in, model);
+}
+
 LayerKinds read_biased_experts(Reader& in, Transformer& model) {
   LayerKinds kinds = read_local_experts(in, model);
   model.experts->router_bias = in.flag("use_routing_bias", true);
@@ -76,6 +81,7 @@ LayerKinds read_ernie_experts(Reader& in, Transformer& model) {
   Experts experts = read_experts(
       in, {.count = "moe_num_experts", .per_token = "moe_k", .ffn = "moe_intermediate_size"});
   experts.router_bias = true;
+  skip(in, {"moe_capacity", "moe_gate", "moe_use_aux_free"});  // of the training's own program
   const auto shared = in.maybe_integer("moe_num_shared_experts", 0, 1000).value_or(2);
   experts.shared_ffn = shared * experts.ffn;
   model.experts = experts;
@@ -117,6 +123,21 @@ LayerKinds read_hunyuan_experts(Reader& in, Transformer& model) {
   experts.ffn = model.ffn;
   experts.shared_ffn = model.ffn;
   model.experts = experts;
+  if (in.flag("use_cla", false)) {
+    in.fail("use_cla", "expected false: there are no layers that share others' keys and values");
+  }
+  // The class makes experts, and one for all tokens, of the one width, and norms queries and keys.
+  skip(in,
+       {"attention_head_dim",
+        "cla_share_factor",
+        "eod_token_id",
+        "moe_intermediate_size",
+        "num_shared_expert",
+        "org_vocab_size",
+        "pad_id",
+        "pool_type",
+        "use_mixed_mlp_moe",
+        "use_qk_norm"});
   return all_layers(model, true);
 }
 
@@ -203,7 +224,7 @@ constexpr std::array kMixtures = {
             .norm = Norm::layernorm,
             .bias_keys = {{kAttentionBias, {"lm_head_bias", false, kHead}}},
             .windows = kEveryLayer,
-            .experts = read_local_experts},
+            .experts = read_jittered_experts},
     Decoder{.type = "minimax_m2",
             .otherwise = {.kv_heads = 8, .head_dim = 128, .max_sequence = 196608},
             .qk_norm = QkNorm::all_heads,
@@ -233,6 +254,12 @@ constexpr std::array kMixtures = {
     named(kQwen3Moe, "qwen3_vl_moe"),
     Decoder{.type = "olmoe",
             .otherwise = {.max_sequence = 4096},
+            .bias_keys = kAttentionOnly,
+            .qk_norm = QkNorm::all_heads,
+            .experts = read_numbered_experts},
+    Decoder{.type = "flex_olmo",
+            .otherwise = {.max_sequence = 4096},
+            .norm_place = NormPlace::output,
             .bias_keys = kAttentionOnly,
             .qk_norm = QkNorm::all_heads,
             .experts = read_numbered_experts},
