@@ -79,11 +79,14 @@ void Settings::flatten(const Value& object, const std::string& path, const std::
     };
     const std::string inner_path = below(path, key);
     const std::string inner = below(name, normalised(key));
-    if (value.kind == Value::Kind::object) {
+    if (value.kind == Value::Kind::object && !value.members.empty()) {
       flatten(value, inner_path, inner);
     } else {
+      // An object without keys asks for what null does: that of its name, by itself.
+      static const Value null;
+      const Value* const told = value.kind == Value::Kind::object ? &null : &value;
       entries_.push_back(
-          {inner, {.path = inner_path, .value = &value, .origin = object.key_origins[i]}});
+          {inner, {.path = inner_path, .value = told, .origin = object.key_origins[i]}});
     }
   }
 }

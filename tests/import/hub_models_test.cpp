@@ -145,6 +145,9 @@ TEST(HubModels, AreBasesByTheirNames) {
   const std::optional<Transformer> mixed = model_of_hub("Qwen/Qwen3.5-27B");
   ASSERT_TRUE(mixed && mixed->mixer);
   EXPECT_EQ(mixed->mixer->heads, 48);
+  const std::optional<Transformer> convolved = model_of_hub("LiquidAI/LFM2-700M");
+  ASSERT_TRUE(convolved);
+  EXPECT_EQ(parameters(*convolved), 742'489'344);
 }
 
 }  // namespace TITER_TEST_FILE

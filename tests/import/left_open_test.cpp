@@ -28,6 +28,12 @@ TEST(LeftOpen, OfATrainersDegreesTheDevicesDoNotTellTheRest) {
   EXPECT_EQ(member(tensor.plan, "sequence_parallel"), "absent");
   EXPECT_EQ(member(tensor.plan, "data"), kOpen);
   EXPECT_EQ(member(tensor.training, "global_batch"), kOpen);
+  // Classes of the Hub split products alone, optimum-neuron's trainer tokens as well.
+  const std::string two = trainer + "--tensor_parallel_size 2 ";
+  EXPECT_EQ(member(of_file(two + "\n", "run.sh").plan, "sequence_parallel"), "absent");
+  EXPECT_EQ(member(of_file(two + "--disable_sequence_parallel false\n", "run.sh").plan,
+                   "sequence_parallel"),
+            "true");
   const ImportedRun context = of_file(trainer + "--sequence_parallel_size $SP\n", "run.sh");
   EXPECT_EQ(member(context.plan, "context"), kOpen);
   EXPECT_EQ(member(context.plan, "data"), kOpen);

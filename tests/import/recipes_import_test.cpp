@@ -419,6 +419,26 @@ TEST(ImportRecipes, WhatOlmoLeavesOutIsAsItsModelConfigHasIt) {
   EXPECT_TRUE(old.unread.empty()) << old.unread.front();
 }
 
+// Most are asked for by their names alone.
+TEST(ImportRecipes, AlgorithmsOfComposerAreNotTakenInSilence) {
+  const std::string clipped =
+      "model:\n  name: mpt_causal_lm\n  d_model: 768\n  n_heads: 12\n  n_layers: 12\n"
+      "  expansion_ratio: 4\n  max_seq_len: 2048\n  vocab_size: 50368\n"
+      "max_seq_len: 2048\nglobal_train_batch_size: 64\ndevice_train_microbatch_size: 4\n"
+      "precision: amp_bf16\nfsdp_config:\n  sharding_strategy: FULL_SHARD\n"
+      "callbacks:\n  lr_monitor: {}\n"
+      "algorithms:\n  gradient_clipping:\n    clipping_threshold: 1.0\n";
+  const ImportedRun plain = of(clipped, "mpt.yaml", 8);
+  EXPECT_TRUE(plain.unread.empty()) << plain.unread.front();
+  for (const char* const more : {"  low_precision_layernorm: {}\n", "  alibi:\n"}) {
+    EXPECT_NE(testing::refusal_of([&] {
+                return of(clipped + more, "mpt.yaml", 8);
+              }).find("an algorithm of Composer"),
+              std::string::npos)
+        << more;
+  }
+}
+
 TEST(ImportRecipes, NemosLlama3HasDegreesOfItsOwn) {
   const auto with = [](const std::string& recipe, const std::string& more) {
     return of("from nemo.collections import llm\nrecipe = llm." + recipe +

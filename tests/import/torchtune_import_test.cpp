@@ -34,5 +34,15 @@ TEST(ImportTorchtune, RanksMayHoldCopiesAndKeepWhatTheyGathered) {
             std::string::npos);
 }
 
+TEST(ImportTorchtune, PreferencesAreRefused) {
+  for (const char* const more : {"loss:\n  _component_: torchtune.rlhf.loss.SimPOLoss\n",
+                                 "loss:\n  _component_: torchtune.rlhf.loss.DPOLoss\n"}) {
+    EXPECT_NE(testing::refusal(kTune + more, "tune.yaml", 8).find("training by preferences"),
+              std::string::npos);
+  }
+  const std::string loss = "loss:\n  _component_: torchtune.modules.loss.LinearCrossEntropyLoss\n";
+  EXPECT_EQ(member(testing::of(kTune + loss, "tune.yaml", 8).plan, "data"), "8");
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -41,10 +41,6 @@ bool names_one_of(std::string_view program, std::span<const std::string_view> wo
   });
 }
 
-constexpr std::string_view kMorePasses =
-    "is of training by preferences or rewards, whose steps have more passes, which are not "
-    "modelled";
-
 constexpr std::array<std::string_view, 15> kOtherTrainings = {"dpo",
                                                               "grpo",
                                                               "ppo",

@@ -90,6 +90,10 @@ struct TrainerKeys {
 [[nodiscard]] std::string first_given(const Settings& in, std::string_view keys);
 /// Model, plan and training of one of these programs.
 void put_trainer(const ImportTask& task, const TrainerKeys& keys);
+/// Why such trainings are refused.
+inline constexpr std::string_view kMorePasses =
+    "is of training by preferences or rewards, whose steps have more passes, which are not "
+    "modelled";
 /// Whether a class of TRL's trains by preferences or rewards: DPOConfig, GRPOTrainer …
 [[nodiscard]] bool is_class_of_preferences(std::string_view name);
 /// Reports a training in which other passes are made than one forward and one backward.

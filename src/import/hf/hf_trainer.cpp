@@ -106,7 +106,9 @@ class Trainer {
         degree("context",
                "context_parallel_size sequence_parallel_degree parallelism_config.cp_size cp_size "
                "sequence_parallel_size context_parallel.size");
-    if (tensor > 1) {
+    // Plans of the Hub's classes split products alone; optimum-neuron's trainer splits the tokens
+    // between them, too, unless told otherwise.
+    if (tensor > 1 && in_.flag("disable_sequence_parallel") == false) {
       plan_.add("sequence_parallel", Value(true));
     }
     if (tensor == 0 || context == 0) {

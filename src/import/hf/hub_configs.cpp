@@ -60,6 +60,12 @@ void add_style(Value& config, const HubShape& model) {
     Value types = Value::make_array();
     types.push(std::move(turn));
     config.add("attention_types", std::move(types));
+  } else if (model.type == "lfm2") {
+    Value attends = Value::make_array();
+    for (const std::int64_t layer : {2, 5, 8, 10, 12, 14}) {
+      attends.push(Value(layer));
+    }
+    config.add("full_attn_idxs", std::move(attends));
   } else if (model.type == "internlm2") {
     config.add("bias", Value(false));
   } else if (model.type == "qwen3_5_text") {

@@ -220,6 +220,18 @@ void put_foundry_sharding(const ImportTask& task, std::optional<std::int64_t> da
   task.into.training.add("gradient_precision", Value(mixed == "pure" ? "bf16" : "fp32"));
 }
 
+/// Composer's, which change models and their passes, most of them by being named alone.
+void leave_out_algorithms(Settings& in) {
+  constexpr std::string_view section = "algorithms.";
+  for (const std::string& key : in.keys()) {
+    const std::string_view name =
+        std::string_view(key).substr(std::min(section.size(), key.size()));
+    if (key.starts_with(section) && !name.starts_with("gradient_clipping")) {
+      in.leave_out(key, "an algorithm of Composer, none of which is modelled");
+    }
+  }
+}
+
 void put_foundry_precision(const ImportTask& task) {
   const std::string type = task.in.word("precision").value_or("amp_bf16");
   const auto says = [&](std::string_view part) { return type.find(part) != std::string::npos; };
@@ -242,6 +254,7 @@ void import_llm_foundry(const ImportTask& task) {
   put_foundry_sharding(task, data);
   put(task.into.plan, "data", data);
   put_foundry_adapters(task);
+  leave_out_algorithms(in);
   for (const std::string& key : in.keys()) {
     if (key.starts_with("compile_config.")) {
       remark_on_compiling(task, {key});

@@ -67,6 +67,23 @@ void read_torchtune_adapters(const ImportTask& task, std::string_view component)
   }
 }
 
+/// Losses of DPO, SimPO and PPO, or sets of answers that are preferred to others.
+bool prefers_answers(Settings& in) {
+  const auto names = [&](std::string_view key, std::initializer_list<std::string_view> parts) {
+    const std::string name = lower(in.text(key).value_or(""));
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+      return name.find(part) != std::string::npos;
+    });
+  };
+  for (const std::string_view key : {"loss._component_", "dataset._component_"}) {
+    if (names(key, {".rlhf.", "paired", "preference"})) {
+      in.fail(key, kMorePasses);
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Everything is split among the ranks that are no copies of one another.
 void put_torchtune_sharding(const ImportTask& task, std::optional<std::int64_t> data) {
   Settings& in = task.in;
@@ -90,11 +107,26 @@ void put_torchtune_sharding(const ImportTask& task, std::optional<std::int64_t> 
   }
 }
 
+void leave_out_of_torchtune(Settings& in) {
+  if (in.integer("context_parallel_dim", 1, kMostDegree).value_or(1) > 1) {
+    in.leave_out("context_parallel_dim", "sequences are not cut here");
+  }
+  if (in.is_on("enable_activation_offloading")) {
+    in.leave_out("enable_activation_offloading", "activations stay on the device here");
+  }
+  if (in.is_on("optimizer_in_bwd")) {
+    in.leave_out("optimizer_in_bwd", "all gradients are kept up to the optimizer's step here");
+  }
+}
+
 }  // namespace
 
 void import_torchtune(const ImportTask& task) {
   Settings& in = task.in;
   stand_in(task, "fsdp", "torchtune");
+  if (prefers_answers(in)) {
+    return;
+  }
   const std::string component = in.text("model._component_").value_or("");
   put_hub_model(task, "model._component_", torchtune_model(component));
   const std::string type = in.word("dtype").value_or("bf16");
@@ -106,9 +138,6 @@ void import_torchtune(const ImportTask& task) {
   remark_on_compiling(task, {"compile", "compile.model"});
   if (in.is_on("model.use_dora")) {
     assume(task, "model.use_dora", "taken as LoRA: norms of DoRA's weights are left out");
-  }
-  if (in.integer("context_parallel_dim", 1, kMostDegree).value_or(1) > 1) {
-    in.leave_out("context_parallel_dim", "sequences are not cut here");
   }
   const auto tensor = in.integer("tensor_parallel_dim", 1, kMostDegree).value_or(1);
   const auto devices = launched_devices(task);
@@ -127,9 +156,6 @@ void import_torchtune(const ImportTask& task) {
   if (in.is_on("fsdp_cpu_offload")) {
     task.into.plan.add("offload", state_on_host());
   }
-  if (in.is_on("enable_activation_offloading")) {
-    in.leave_out("enable_activation_offloading", "activations stay on the device here");
-  }
   task.into.plan.add("recompute",
                      Value(in.is_on("enable_activation_checkpointing") ? "full" : "none"));
   put_rank_batches(task,
@@ -143,9 +169,7 @@ void import_torchtune(const ImportTask& task) {
     assume(task, "dataset.packed", "every sequence is taken as long as the longest");
   }
   put_optimizer(task, "optimizer._component_");
-  if (in.is_on("optimizer_in_bwd")) {
-    in.leave_out("optimizer_in_bwd", "all gradients are kept up to the optimizer's step here");
-  }
+  leave_out_of_torchtune(in);
   in.skip(kOfTorchtune);
 }
 
