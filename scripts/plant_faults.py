@@ -26,6 +26,7 @@ LEAST_CAUGHT = 0.95
 LONGEST_S = 1800  # of a processor's time, which another's work beside it does not lengthen
 UNTESTED_ROOMS = {"python"}  # which the tests in C++ do not see
 SUITE = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,", re.MULTILINE)
+LITERAL = re.compile(r'"(?:\\.|[^"\\])*"')
 SWITCH = """#ifndef TITER_PLANTED
 #define TITER_PLANTED
 #include <cstdlib>
@@ -48,6 +49,13 @@ def room_of(fault):
     return fault["file"].split("/")[1]
 
 
+def is_expression(text):
+    """Whether it may stand between brackets: as far as its signs tell."""
+    signs = LITERAL.sub("0", text).strip()
+    begins = re.match(r"[\w(!~*&+-]", signs) and not signs.startswith("&&")
+    return begins and ";" not in signs and all(signs.count(a) == signs.count(b) for a, b in ("()", "[]", "{}"))
+
+
 def check(faults):
     """What is wrong with the list."""
     problems = []
@@ -56,6 +64,8 @@ def check(faults):
         count = path.read_text(encoding="utf-8").count(fault["find"]) if path.exists() else 0
         if count != 1:
             problems.append(f"{fault['file']}: {fault['find']}: stands there {count} times, not once")
+        problems += [f"{fault['file']}: {text}: is no expression"
+                     for text in (fault["find"], fault["put"]) if not is_expression(text)]
         if fault["find"] == fault["put"]:
             problems.append(f"{fault['file']}: {fault['find']}: is no fault")
     rooms = {path.relative_to(ROOT / "src").parts[0] for path in (ROOT / "src").rglob("*.cpp")} - UNTESTED_ROOMS
@@ -133,7 +143,7 @@ def main():
     parser.add_argument("number", type=int, nargs="*")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     faults = read_faults()
     problems = check(faults)
     if problems or options.check:
