@@ -235,10 +235,10 @@ std::string page_of(const PageParts& parts, const ReportOrigin& origin) {
              parts.lead,
              parts.body,
              footer(origin),
-             kReportScript);
+             report_script());
 }
 
-std::string html_style() { return fmt::format("{}{}", kReportStyle, kPlotStyle); }
+std::string html_style() { return fmt::format("{}{}", report_style(), kPlotStyle); }
 
 std::string html_fragment_of(const View& view) {
   const ViewElements elements = elements_of(view, "");
