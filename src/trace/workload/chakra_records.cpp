@@ -1,6 +1,7 @@
 #include "chakra_records.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
@@ -10,7 +11,7 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kLargestTrace = std::size_t{1} << 30U;
+constexpr std::uint64_t kLargestMessage = std::uint64_t{64} << 20U;
 
 /// One number, or several packed into bytes.
 void add_waits(const WireFields& fields, std::vector<std::uint64_t>& waits) {
@@ -32,7 +33,7 @@ void add_waits(const WireFields& fields, std::vector<std::uint64_t>& waits) {
   }
 }
 
-void add_attribute(std::string_view message, ChakraRecord& record) {
+bool add_attribute(std::string_view message, ChakraRecord& record) {
   WireFields fields(message);
   std::string name;
   while (fields.next()) {
@@ -41,15 +42,17 @@ void add_attribute(std::string_view message, ChakraRecord& record) {
     } else if (!fields.bytes().empty()) {
       record.group = name == "pg_name" ? std::string(fields.bytes()) : record.group;
     } else {
-      record.numbers[name] = fields.value();
+      record.numbers.emplace_back(name, fields.value());
     }
   }
+  return !fields.broken();
 }
 
 /// Of one message; false: it is broken.
 bool read_record(std::string_view message, ChakraRecord& record) {
   WireFields fields(message);
-  while (fields.next()) {
+  bool good = true;
+  while (good && fields.next()) {
     switch (fields.number()) {
       case 1:
         record.id = fields.value();
@@ -66,77 +69,104 @@ bool read_record(std::string_view message, ChakraRecord& record) {
       case 5:
         add_waits(fields, record.data);
         break;
+      case 6:
+        record.start = fields.value();
+        break;
       case 7:
         record.duration = fields.value();
         break;
       case 10:
-        add_attribute(fields.bytes(), record);
+        good = add_attribute(fields.bytes(), record);
         break;
       default:
         break;
     }
   }
-  return !fields.broken();
+  return good && !fields.broken();
 }
 
-/// Messages after their lengths.
+/// Messages after their lengths, of a file of any size.
 class Messages {
  public:
-  Messages(std::string_view text, std::string name) : rest_(text), name_(std::move(name)) {}
+  explicit Messages(const std::filesystem::path& path) : file_(path), name_(path.string()) {}
 
   void read(const std::function<void(ChakraRecord)>& take) {
-    for (bool first = true; !rest_.empty(); first = false) {
-      const std::string_view message = next();
-      if (first && !is_node(message)) {
-        continue;  // of the whole trace: a version and attributes
-      }
+    std::string message;
+    for (bool first = true; next(message); first = false) {
       ChakraRecord record;
       if (!read_record(message, record)) {
         fail("a message is broken");
       }
-      take(std::move(record));
+      // The first may be of the whole trace: a version and attributes.
+      if (!first || record.type != 0) {
+        take(std::move(record));
+      }
     }
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw InputError(name_ + ": " + what +
+  [[noreturn]] void fail(std::string_view what) const {
+    throw InputError(name_ + ": byte " + std::to_string(offset_) + ": " + std::string(what) +
                      ": expected a Chakra trace, messages after their lengths");
   }
 
-  std::string_view next() {
+  /// Whether there is a further byte.
+  bool more() {
+    if (next_ == filled_) {
+      filled_ = file_.read(piece_);
+      next_ = 0;
+    }
+    return next_ < filled_;
+  }
+
+  bool next(std::string& message) {
+    offset_ += message_bytes_;
+    message_bytes_ = 0;
     std::uint64_t size = 0;
-    for (unsigned shift = 0; shift < 35; shift += 7) {
-      if (rest_.empty()) {
-        fail("the file ends in a length");
+    for (unsigned shift = 0;; shift += 7) {
+      if (!more()) {
+        if (shift > 0) {
+          fail("the file ends in a length");
+        }
+        return false;
       }
-      const auto byte = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
+      if (shift > 28) {
+        fail("a length is too long");
+      }
+      const auto byte = static_cast<unsigned char>(piece_[next_++]);
+      ++message_bytes_;
       size |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
       if (byte < 0x80) {
-        if (size > rest_.size()) {
-          fail("the file ends in a message");
-        }
-        const std::string_view message = rest_.substr(0, size);
-        rest_.remove_prefix(size);
-        return message;
+        break;
       }
     }
-    fail("a length is too long");
+    fill(message, size);
+    return true;
   }
 
-  static bool is_node(std::string_view message) {
-    WireFields fields(message);
-    while (fields.next()) {
-      if (fields.number() == 3) {
-        return true;
-      }
+  void fill(std::string& message, std::uint64_t size) {
+    if (size > kLargestMessage) {
+      fail("a message is larger than 64 MiB");
     }
-    return false;
+    message.clear();
+    while (message.size() < size) {
+      if (!more()) {
+        fail("the file ends in a message");
+      }
+      const std::size_t part = std::min<std::size_t>(size - message.size(), filled_ - next_);
+      message.append(piece_.data() + next_, part);
+      next_ += part;
+    }
+    message_bytes_ += size;
   }
 
-  std::string_view rest_;
+  PieceFile file_;
   std::string name_;
+  std::array<char, 1U << 16U> piece_{};
+  std::size_t next_ = 0;
+  std::size_t filled_ = 0;
+  std::uint64_t offset_ = 0;  // of the message
+  std::uint64_t message_bytes_ = 0;
 };
 
 /// To the key whose value the nodes are; false: there is none.
@@ -157,15 +187,22 @@ std::uint64_t whole(double value) {
   return value > 0 ? static_cast<std::uint64_t>(std::min(value, 1e18)) : 0;
 }
 
-void set_number(const std::string& key, std::uint64_t value, ChakraRecord& record) {
+/// One below 0 says that there is none.
+void set_number(const std::string& key, double number, ChakraRecord& record) {
+  const std::uint64_t value = whole(number);
+  if (number < 0) {
+    return;
+  }
   if (key == "id") {
     record.id = value;
   } else if (key == "nodetype" || key == "type") {
     record.type = value;
   } else if (key == "runtime" || key == "duration" || key == "duration_micros") {
     record.duration = value;
+  } else if (key == "start_time_micros") {
+    record.start = value;
   } else {
-    record.numbers[key] = value;
+    record.numbers.emplace_back(key, value);
   }
 }
 
@@ -196,10 +233,10 @@ void read_member(JsonStream& json, ChakraRecord& record) {
       json.leave();
       break;
     case JsonToken::boolean:
-      record.numbers[key] = json.boolean() ? 1 : 0;
+      record.numbers.emplace_back(key, json.boolean() ? 1 : 0);
       break;
     case JsonToken::number:
-      set_number(key, whole(json.number()), record);
+      set_number(key, json.number(), record);
       break;
     case JsonToken::text:
       if (key == "name" || key == "pg_name") {
@@ -229,7 +266,25 @@ void read_json(const std::filesystem::path& path, const std::function<void(Chakr
   }
 }
 
+/// Whether it begins as an object of JSON does: a length that is a brace is followed by other
+/// bytes.
+bool begins_as_json(const std::filesystem::path& path) {
+  PieceFile file(path);
+  std::array<char, 64> piece{};
+  const std::string_view head(piece.data(), file.read(piece));
+  constexpr std::string_view blanks = "\xEF\xBB\xBF \t\r\n";
+  const std::size_t first = head.find_first_not_of(blanks);
+  const std::size_t second = first == head.npos ? first : head.find_first_not_of(blanks, first + 1);
+  return second != head.npos && head[first] == '{' && head[second] == '"';
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> ChakraRecord::number(std::string_view attribute) const {
+  const auto known =
+      std::ranges::find(numbers, attribute, &std::pair<std::string, std::uint64_t>::first);
+  return known == numbers.end() ? std::nullopt : std::optional(known->second);
+}
 
 bool is_chakra_json(const std::filesystem::path& path) {
   PieceFile file(path);
@@ -239,11 +294,10 @@ bool is_chakra_json(const std::filesystem::path& path) {
 
 void read_chakra_records(const std::filesystem::path& path,
                          const std::function<void(ChakraRecord)>& take) {
-  if (path.extension() == ".json") {
+  if (path.extension() == ".json" || begins_as_json(path)) {
     read_json(path, take);
   } else {
-    const std::string text = read_pieces(path, kLargestTrace);
-    Messages(text, path.string()).read(take);
+    Messages(path).read(take);
   }
 }
 
