@@ -133,14 +133,13 @@ std::vector<std::string> Program::reporting() const {
       names.push_back(command.app->get_name());
     }
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
 const Command* Program::chosen() const {
-  const auto found = std::find_if(commands_.begin(), commands_.end(), [](const Command& command) {
-    return command.app->parsed();
-  });
+  const auto found =
+      std::ranges::find_if(commands_, [](const Command& command) { return command.app->parsed(); });
   ensure(found != commands_.end(), "a subcommand is required");
   return &*found;
 }

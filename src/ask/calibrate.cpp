@@ -9,6 +9,7 @@
 #include "titer/report/evidence/calibration_report.hpp"
 #include "titer/scenario/data_files.hpp"
 #include "titer/scenario/followed_figures.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -93,11 +94,11 @@ Q least_size(const std::string& text) {
 /// A network is a file of its own, or part of a cluster.
 const DataKind& network_kind(const std::string& name) {
   std::vector<std::string> names = shipped_names(kNetworkData);
-  if (std::find(names.begin(), names.end(), name) != names.end()) {
+  if (includes(names, name)) {
     return kNetworkData;
   }
   const std::vector<std::string> clusters = shipped_names(kClusterData);
-  const bool is_cluster = std::find(clusters.begin(), clusters.end(), name) != clusters.end();
+  const bool is_cluster = includes(clusters, name);
   if (is_cluster || looks_like_file(name)) {
     return kClusterData;
   }
@@ -145,12 +146,7 @@ std::vector<FittedFigure> figures_of(const CalibrateRequest& request,
         break;
     }
   }
-  std::vector<FittedFigure> figures;
-  figures.reserve(texts.size());
-  for (const std::string& text : texts) {
-    figures.push_back(fitted_figure(base, text));
-  }
-  return figures;
+  return each_of(texts, [&](const std::string& text) { return fitted_figure(base, text); });
 }
 
 CalibrationData runs_of(const CalibrateRequest& request, const Document& stack) {

@@ -71,8 +71,8 @@ std::vector<int> chosen_ranks(const std::string& asked, int ranks) {
   if (!asked.empty()) {
     ranges = parse_ranges(asked);
   }
-  const bool fits = std::all_of(
-      ranges.begin(), ranges.end(), [&](const DeviceRange& range) { return range.last <= last; });
+  const bool fits =
+      std::ranges::all_of(ranges, [&](const DeviceRange& range) { return range.last <= last; });
   if (ranges.empty() || !fits) {
     throw InputError(
         fmt::format("--ranks: {}: expected ranks of 0 to {}, such as 0,8-15", asked, last));

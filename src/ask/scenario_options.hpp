@@ -47,7 +47,7 @@ template <auto Member, std::size_t N, class R = fields::ObjectOf<Member>>
               (request.*Member).changes.push_back({"formula.name", *name, "--formula " + *name});
             }
           }}};
-  std::copy(others.begin(), others.end(), all.begin() + 3);
+  std::ranges::copy(others, all.begin() + 3);
   return all;
 }
 

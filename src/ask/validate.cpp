@@ -13,6 +13,7 @@
 #include "titer/report/evidence/validation_report.hpp"
 #include "titer/report/picture/validation_plot.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -94,11 +95,8 @@ void check_measured(const ValidateRequest& request) {
 /// All rows of all tables; what is wrong with each of them is said at once.
 std::vector<Comparison> compare_all(const std::vector<std::string>& datasets,
                                     const std::vector<std::string>& measured) {
-  std::vector<KernelTable> products;
-  products.reserve(measured.size());
-  for (const std::filesystem::path file : measured) {
-    products.push_back(load_kernel_table(file));
-  }
+  const std::vector<KernelTable> products =
+      each_of(measured, [&](const std::filesystem::path file) { return load_kernel_table(file); });
   std::vector<Comparison> rows;
   Problems problems;
   for (const std::string& dataset : datasets) {
@@ -106,9 +104,7 @@ std::vector<Comparison> compare_all(const std::vector<std::string>& datasets,
       std::vector<Comparison> more = compare_dataset(dataset, products);
       std::move(more.begin(), more.end(), std::back_inserter(rows));
     } catch (const InputError& error) {
-      std::for_each(error.lines.begin(), error.lines.end(), [&](const std::string& line) {
-        problems.add(line);
-      });
+      std::ranges::for_each(error.lines, [&](const std::string& line) { problems.add(line); });
     }
   }
   problems.raise();
@@ -132,9 +128,7 @@ void keep_families(const std::vector<std::string>& families, std::vector<Compari
                        (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));
     }
   }
-  std::erase_if(rows, [&](const Comparison& row) {
-    return std::find(families.begin(), families.end(), row.family) == families.end();
-  });
+  std::erase_if(rows, [&](const Comparison& row) { return !includes(families, row.family); });
 }
 
 /// "training.csv"; of several tables "kernels: 24 tables", or without the folder if it is not one.
@@ -144,7 +138,7 @@ std::string title_of(const std::vector<std::string>& datasets) {
     return first.filename().string();
   }
   const std::string folder = first.parent_path().filename().string();
-  const bool together = std::all_of(datasets.begin(), datasets.end(), [&](const auto& dataset) {
+  const bool together = std::ranges::all_of(datasets, [&](const auto& dataset) {
     return std::filesystem::path(dataset).parent_path() == first.parent_path();
   });
   return (together && !folder.empty() ? folder + ": " : "") + std::to_string(datasets.size()) +
@@ -164,10 +158,8 @@ View given_answer(const ValidateRequest& request) {
     std::move(more.begin(), more.end(), std::back_inserter(runs));
   }
   if (!request.families.empty()) {
-    std::erase_if(runs, [&](const MeasuredRun& run) {
-      return std::find(request.families.begin(), request.families.end(), run.group) ==
-             request.families.end();
-    });
+    std::erase_if(runs,
+                  [&](const MeasuredRun& run) { return !includes(request.families, run.group); });
   }
   if (runs.empty()) {
     throw InputError(

@@ -84,7 +84,7 @@ constexpr std::array kPhasesFields = {
 /// Whether states have to move between the two.
 bool differ(const Document& a, const Document& b) {
   constexpr std::array<std::string_view, 3> parts = {"plan", "cluster", "model"};
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+  return std::ranges::any_of(parts, [&](std::string_view part) {
     return to_json(*a.at(part), 0) != to_json(*b.at(part), 0);
   });
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -48,11 +48,7 @@ std::string price_gap(const Economy& economy, const Chip& chip) {
 }  // namespace
 
 const DevicePrice* known_price(const Economy& economy, const Chip& chip) {
-  const auto found =
-      std::find_if(economy.devices.begin(), economy.devices.end(), [&](const DevicePrice& price) {
-        return price.chip == chip.name;
-      });
-  return found == economy.devices.end() ? nullptr : &*found;
+  return first_with(economy.devices, chip.name, &DevicePrice::chip);
 }
 
 const DevicePrice& device_price(const Economy& economy, const Chip& chip) {

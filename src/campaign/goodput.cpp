@@ -30,7 +30,7 @@ std::vector<double> nodes_in_repair(const BreakingJob& job) {
     share = std::exp(share - largest);
     sum += share;
   }
-  std::for_each(shares.begin(), shares.end(), [&](double& share) { share /= sum; });
+  std::ranges::for_each(shares, [&](double& share) { share /= sum; });
   return shares;
 }
 

@@ -281,13 +281,13 @@ std::optional<TrainingTime> simulate_training(const BreakingJob& job,
         TrainingRun(job, work, DrawName{.seed = samples.seed, .sample = sample}).follow());
     sum += times.back();
   }
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   const auto at = [&](double share) {
     return Seconds::from_si(times[static_cast<std::size_t>(std::lround(share * (count - 1)))]);
   };
   TrainingTime time{.mean = Seconds::from_si(sum / count), .low = at(0.1), .high = at(0.9)};
   if (samples.deadline) {
-    const auto late = std::upper_bound(times.begin(), times.end(), samples.deadline->si());
+    const auto late = std::ranges::upper_bound(times, samples.deadline->si());
     time.in_time = static_cast<double>(late - times.begin()) / count;
   }
   return time;

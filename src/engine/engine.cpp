@@ -128,7 +128,7 @@ class Engine::Replay {
         watch(task, after.back(), static_cast<std::uint32_t>(after.size()));
       }
     }
-    std::reverse(memory_.ready_.begin(), memory_.ready_.end());
+    std::ranges::reverse(memory_.ready_);
   }
 
   void clear_memory() {
@@ -160,8 +160,8 @@ class Engine::Replay {
 
   void serve_ready() {
     std::vector<TaskId>& ready = memory_.ready_;
-    if (!std::is_sorted(ready.begin(), ready.end())) {
-      std::sort(ready.begin(), ready.end());
+    if (!std::ranges::is_sorted(ready)) {
+      std::ranges::sort(ready);
     }
     for (const TaskId task : ready) {
       serve(task);

@@ -81,7 +81,7 @@ void FairShares::change(ShareId share, double weight) {
 void FairShares::remove(ShareId share) {
   for (const FlowLink link : network_->route(shares_[share].route)) {
     std::vector<ShareId>& on_link = on_link_[link];
-    on_link.erase(std::find(on_link.begin(), on_link.end(), share));
+    on_link.erase(std::ranges::find(on_link, share));
     if (on_link.empty()) {
       links_[link].full = never;
     } else if (links_[link].full < never) {

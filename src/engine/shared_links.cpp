@@ -177,7 +177,7 @@ void SharedLinks::take_finished(Ticks now, std::vector<FlowId>& out) {
       finish_due(share, out);
     }
   }
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   free_.insert(free_.end(), out.rbegin(), out.rend());
 }
 

@@ -37,7 +37,7 @@ std::vector<std::size_t> first_classes(const Scenario& scenario) {
   const auto sizes = plan.batch_shares.sizes(plan.micro_batch);
   std::vector<std::size_t> classes;
   for (const std::int64_t own : plan.batch_shares.by_rank(plan.micro_batch, plan.data)) {
-    const auto found = std::lower_bound(sizes.begin(), sizes.end(), own, std::greater<>());
+    const auto found = std::ranges::lower_bound(sizes, own, std::greater<>());
     classes.push_back(static_cast<std::size_t>(found - sizes.begin()) * chip_count(scenario));
   }
   return classes;

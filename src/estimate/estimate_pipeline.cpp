@@ -165,7 +165,7 @@ void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& 
   }
   run(scenario);
   add_tails(costs, ends_, finish_);
-  const auto last = std::max_element(finish_.begin(), finish_.end());
+  const auto last = std::ranges::max_element(finish_);
   result.reference_stage = static_cast<int>(last - finish_.begin());
   result.iteration_time = to_seconds(std::max(*last, to_ticks(input_time(scenario))));
   fill_breakdown(costs, passes_, *counts_, lanes_.send, result);

@@ -49,7 +49,7 @@ void fill_pass_ticks(const StepCosts& costs,
   for (int stage = 0; stage < costs.stages; ++stage) {
     const auto place = static_cast<std::size_t>(stage);
     const std::array<Ticks, kPasses>& own = passes.occupied(stage);
-    std::copy(own.begin(), own.end(), &ticks[pass_kind(place, kAllPasses.front())]);
+    std::ranges::copy(own, &ticks[pass_kind(place, kAllPasses.front())]);
     Ticks& pair = ticks[pair_kind(place)];
     if (!pairs) {
       pair = 0;

@@ -16,15 +16,14 @@ Seconds Breakdown::total() const {
 
 const StageMemory& StepResult::peak_stage() const {
   ensure(!memory.empty(), "a result holds the memory of at least one stage");
-  return *std::max_element(memory.begin(), memory.end(), [](const auto& a, const auto& b) {
-    return a.total() < b.total();
-  });
+  return *std::ranges::max_element(
+      memory, [](const auto& a, const auto& b) { return a.total() < b.total(); });
 }
 
 std::string memory_sentence(const StepResult& result) {
   const StageMemory& stage = result.peak_stage();
   std::array<MemoryPart, kMemoryParts.size()> parts = kMemoryParts;
-  std::stable_sort(parts.begin(), parts.end(), [&](const MemoryPart& a, const MemoryPart& b) {
+  std::ranges::stable_sort(parts, [&](const MemoryPart& a, const MemoryPart& b) {
     return stage.*a.value > stage.*b.value;
   });
   std::string tiers;

@@ -14,8 +14,8 @@ void StagePasses::fill(const StepCosts& costs, bool splits) {
       like_[at] = like_[at - 1];
       continue;
     }
-    const auto same = std::find_if(
-        first_.begin(), first_.end(), [&](int other) { return costs.alike(stage, other); });
+    const auto same =
+        std::ranges::find_if(first_, [&](int other) { return costs.alike(stage, other); });
     like_[at] = static_cast<std::uint32_t>(same - first_.begin());
     if (same != first_.end()) {
       continue;

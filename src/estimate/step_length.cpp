@@ -83,11 +83,11 @@ Seconds pipeline_length(const Scenario& scenario, const StepCosts& costs) {
   fill_pass_ticks(costs, passes, schedule.entry().pairs, ticks);
   PassTicks send;
   fill_send_ticks(costs, send);
-  std::transform(ticks.begin(), ticks.end(), send.begin(), ticks.begin(), std::plus<>());
+  std::ranges::transform(ticks, send, ticks.begin(), std::plus<>());
   PipelineClock clock;
   std::vector<Ticks> finish;
   clock.run(schedule, costs.shape, ticks, finish);
-  return to_seconds(*std::max_element(finish.begin(), finish.end()));
+  return to_seconds(*std::ranges::max_element(finish));
 }
 
 /// What comes beside the passes and after them, on the rank that has most of it.

@@ -10,6 +10,7 @@
 
 #include "explain_parts.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -72,9 +73,7 @@ std::string pass_text(const PassCost& cost) {
 /// Whether the schedule puts weight gradients off.
 bool splits_backward(const Scenario& scenario) {
   const ActionList list = actions(scenario.plan.schedule, 0, scenario.shape());
-  return std::any_of(list.begin(), list.end(), [](const Action& action) {
-    return action.pass == Pass::weight_gradient;
-  });
+  return includes(list, Pass::weight_gradient, &Action::pass);
 }
 
 /// The passes of chunks that have the same blocks.
@@ -125,13 +124,13 @@ class PassTerms {
 std::vector<int> different_between(const StepCosts& costs) {
   std::vector<int> found;
   for (int stage = 1; stage + 1 < costs.stages; ++stage) {
-    const bool known = std::any_of(
-        found.begin(), found.end(), [&](int other) { return costs.contents.same(stage, other); });
+    const bool known =
+        std::ranges::any_of(found, [&](int other) { return costs.contents.same(stage, other); });
     if (!known) {
       found.push_back(stage);
     }
   }
-  std::stable_sort(found.begin(), found.end(), [&](int one, int other) {
+  std::ranges::stable_sort(found, [&](int one, int other) {
     return costs.contents.layers(one) < costs.contents.layers(other);
   });
   return found;

@@ -6,6 +6,7 @@
 
 #include "explain_parts.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -15,9 +16,7 @@ constexpr std::string_view kKeptSource = "Korthikanti et al. 2022, table 2";
 /// Whether weight gradients of a rank come apart from the input gradients.
 bool splits_backward(const Scenario& scenario, int rank) {
   const ActionList list = actions(scenario.plan.schedule, rank, scenario.shape());
-  return std::any_of(list.begin(), list.end(), [](const Action& action) {
-    return action.pass == Pass::weight_gradient;
-  });
+  return includes(list, Pass::weight_gradient, &Action::pass);
 }
 
 /// The stages of the model that a rank has, in order, each once.
@@ -29,7 +28,7 @@ std::vector<int> stages_of(const Scenario& scenario, int rank) {
   for (int chunk = 0; chunk < chunks_per_rank(where, shape); ++chunk) {
     stages.push_back(stage_of(where, {.rank = rank, .chunk = chunk}, shape));
   }
-  std::sort(stages.begin(), stages.end());
+  std::ranges::sort(stages);
   stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
   return stages;
 }

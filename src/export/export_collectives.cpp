@@ -159,7 +159,7 @@ void ExportedStep::Writer::gather_parameters() {
       }
       block += bucket->blocks;
     }
-    std::reverse(gathers.begin(), gathers.end());
+    std::ranges::reverse(gathers);
   }
 }
 
@@ -227,7 +227,7 @@ void ExportedStep::Writer::add_meeting(const DeviceParameters& parameters, Secon
     return move.when == MoveTime::met && has_parts(move);
   };
   const Moves& moves = clock_.moves();
-  const auto* const move = std::find_if(moves.begin(), moves.end(), is_exchange);
+  const auto* const move = std::ranges::find_if(moves, is_exchange);
   if (move == moves.end() || time <= Seconds{}) {
     return;
   }

@@ -38,7 +38,7 @@ std::vector<RankMessage> ExportedStep::messages(const GraphNode& node, int rank)
       break;
     }
     case Senders::neighbours: {
-      const auto self = std::find(ranks.begin(), ranks.end(), rank);
+      const auto self = std::ranges::find(ranks, rank);
       const Bytes each = node.bytes / most_parts_beside(scenario_.plan);
       for (const bool sends : {true, false}) {
         for (const int other :

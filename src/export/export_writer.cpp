@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 namespace {
 
@@ -32,7 +34,7 @@ void list_block(const BlockItems& items,
 }  // namespace
 
 void add_once(Frontier& frontier, RankGraph::Id id) {
-  if (std::find(frontier.begin(), frontier.end(), id) == frontier.end()) {
+  if (!includes(frontier, id)) {
     frontier.push_back(id);
   }
 }
@@ -261,9 +263,7 @@ void ExportedStep::Writer::send(const PassRow& row) {
   }
   last_send_ = graph_.add(node, after);
   if (!overlapped) {
-    std::erase_if(frontier_, [&](RankGraph::Id id) {
-      return std::find(after.begin(), after.end(), id) != after.end();
-    });
+    std::erase_if(frontier_, [&](RankGraph::Id id) { return includes(after, id); });
     frontier_.push_back(*last_send_);
   }
 }

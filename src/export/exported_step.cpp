@@ -217,8 +217,8 @@ std::optional<std::array<int, 2>> ExportedStep::ends() const {
 
 GroupRole ExportedStep::role_of(PlanGroup group) const {
   const PlanGroup own = has_own_expert_groups(scenario_.plan) ? group : without_experts(group);
-  const auto* const role = std::find_if(
-      kGroupRoles.begin(), kGroupRoles.end(), [&](GroupRole one) { return ranks_of(one) == own; });
+  const auto* const role =
+      std::ranges::find_if(kGroupRoles, [&](GroupRole one) { return ranks_of(one) == own; });
   ensure(role != kGroupRoles.end(), "a collective is one of a group with a role");
   return *role;
 }

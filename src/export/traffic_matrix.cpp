@@ -36,7 +36,7 @@ Bytes sent_alike(const GraphNode& node, int ranks) {
 }
 
 bool has_experts(const Block& block) {
-  return std::any_of(block.operations.begin(), block.operations.end(), [](const Operation& op) {
+  return std::ranges::any_of(block.operations, [](const Operation& op) {
     return op.forward_transfer.exists() && op.forward_transfer.group == LayerGroup::expert;
   });
 }
@@ -48,9 +48,8 @@ TrafficMatrix::TrafficMatrix(int ranks, std::vector<TrafficPair> pairs)
   const auto key = [](const TrafficPair& pair) {
     return std::tuple(pair.from, pair.to, pair.kind);
   };
-  std::stable_sort(pairs_.begin(), pairs_.end(), [&](const TrafficPair& a, const TrafficPair& b) {
-    return key(a) < key(b);
-  });
+  std::ranges::stable_sort(
+      pairs_, [&](const TrafficPair& a, const TrafficPair& b) { return key(a) < key(b); });
   std::size_t kept = 0;
   for (const TrafficPair& pair : pairs_) {
     if (kept > 0 && key(pairs_[kept - 1]) == key(pair)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "titer/input/input_error.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
 
 namespace titer {
@@ -36,11 +37,11 @@ void set_origin(Value& value, Origin origin) {
   for (auto& [key, member] : value.members) {
     set_origin(member, origin);
   }
-  std::fill(value.key_origins.begin(), value.key_origins.end(), origin);
+  std::ranges::fill(value.key_origins, origin);
 }
 
 int source_index(Document& document, const std::string& source) {
-  const auto known = std::find(document.sources.begin(), document.sources.end(), source);
+  const auto known = std::ranges::find(document.sources, source);
   if (known != document.sources.end()) {
     return static_cast<int>(known - document.sources.begin());
   }
@@ -94,11 +95,7 @@ Assignment parse_assignment(std::string_view text, std::string_view option) {
 
 std::vector<Assignment> parse_assignments(std::span<const std::string> texts,
                                           std::string_view option) {
-  std::vector<Assignment> assignments;
-  for (const std::string& text : texts) {
-    assignments.push_back(parse_assignment(text, option));
-  }
-  return assignments;
+  return each_of(texts, [&](const std::string& text) { return parse_assignment(text, option); });
 }
 
 }  // namespace titer

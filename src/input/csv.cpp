@@ -6,6 +6,7 @@
 #include "titer/input/file.hpp"
 #include "titer/units/blanks.hpp"
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
 
 namespace titer {
@@ -131,17 +132,14 @@ CsvTable CsvTable::load(const std::filesystem::path& path) {
   return parse(read_text(path), path.string());
 }
 
-bool CsvTable::has(std::string_view column) const {
-  return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
-}
+bool CsvTable::has(std::string_view column) const { return includes(columns_, column); }
 
 bool CsvTable::has_all(std::initializer_list<std::string_view> columns) const {
-  return std::all_of(
-      columns.begin(), columns.end(), [&](std::string_view column) { return has(column); });
+  return std::ranges::all_of(columns, [&](std::string_view column) { return has(column); });
 }
 
 std::size_t CsvTable::index_of(std::string_view column) const {
-  const auto found = std::find(columns_.begin(), columns_.end(), column);
+  const auto found = std::ranges::find(columns_, column);
   if (found == columns_.end()) {
     const std::vector<std::string_view> names(columns_.begin(), columns_.end());
     const std::string_view near = closest(column, names);

@@ -53,7 +53,7 @@ void renumber_sources(Value& value, const std::vector<int>& now) {
     origin.source = origin.source < 0 ? -1 : now[static_cast<std::size_t>(origin.source)];
   };
   renumber(value.origin);
-  std::for_each(value.key_origins.begin(), value.key_origins.end(), renumber);
+  std::ranges::for_each(value.key_origins, renumber);
   for (Value& item : value.items) {
     renumber_sources(item, now);
   }
@@ -121,8 +121,8 @@ Value& Value::add(std::string key, Value value) {
 }
 
 void Value::erase(std::string_view key) {
-  const auto member = std::find_if(
-      members.begin(), members.end(), [&](const auto& known) { return known.first == key; });
+  const auto member =
+      std::ranges::find_if(members, [&](const auto& known) { return known.first == key; });
   if (member != members.end()) {
     key_origins.erase(key_origins.begin() + (member - members.begin()));
     members.erase(member);
@@ -147,8 +147,8 @@ std::string Document::where(Origin origin) const {
 }
 
 std::string join_path(std::string_view path, std::string_view key) {
-  const bool is_plain = std::all_of(
-      key.begin(), key.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  const bool is_plain = std::ranges::all_of(
+      key, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
   if (is_plain) {
     std::string joined(path);
     joined += path.empty() ? "" : ".";
@@ -162,7 +162,7 @@ std::string join_path(std::string_view path, std::string_view key) {
 Value adopt(Document& into, Document other) {
   std::vector<int> now;
   for (std::string& source : other.sources) {
-    const auto known = std::find(into.sources.begin(), into.sources.end(), source);
+    const auto known = std::ranges::find(into.sources, source);
     now.push_back(static_cast<int>(known - into.sources.begin()));
     if (known == into.sources.end()) {
       into.sources.push_back(std::move(source));

@@ -9,6 +9,7 @@
 #include "titer/input/words.hpp"
 #include "titer/units/ensure.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -18,9 +19,7 @@ constexpr std::string_view kVersionKey = "format_version";
 constexpr double kReadVersion = 1;  // of files: raised when older programs would misread them
 constexpr std::size_t kLongestShown = 60;  // bytes of a value in a message
 
-bool is_free(std::string_view key) {
-  return std::find(kFreeKeys.begin(), kFreeKeys.end(), key) != kFreeKeys.end();
-}
+bool is_free(std::string_view key) { return includes(kFreeKeys, key); }
 
 bool is_read(const Value& version) {
   return version.kind == Value::Kind::number && version.number == kReadVersion;
@@ -79,7 +78,7 @@ std::optional<std::string> Reader::maybe_text(std::string_view key) {
     refuse(path_to(key), *value, "expected a text in quotes");
     return std::nullopt;
   }
-  if (std::any_of(value->text.begin(), value->text.end(), is_control)) {
+  if (std::ranges::any_of(value->text, is_control)) {
     refuse(path_to(key), *value, "expected a text without control characters");
     return std::nullopt;
   }
@@ -129,7 +128,7 @@ std::optional<std::size_t> Reader::maybe_name(std::string_view key,
   if (value == nullptr) {
     return std::nullopt;
   }
-  const auto found = std::find(names.begin(), names.end(), value->text);
+  const auto found = std::ranges::find(names, value->text);
   if (value->kind == Value::Kind::text && found != names.end()) {
     return static_cast<std::size_t>(found - names.begin());
   }
@@ -197,9 +196,7 @@ std::vector<std::string> Reader::keys() const {
 
 std::vector<std::string> Reader::unknown_keys() const {
   std::vector<std::string> names = keys();
-  const auto is_known = [&](const std::string& key) {
-    return !has(key) || std::find(known_.begin(), known_.end(), key) != known_.end();
-  };
+  const auto is_known = [&](const std::string& key) { return !has(key) || includes(known_, key); };
   names.erase(std::remove_if(names.begin(), names.end(), is_known), names.end());
   return names;
 }
@@ -217,7 +214,7 @@ void Reader::finish() {
   const std::vector<std::string_view> known(known_.begin(), known_.end());
   for (std::size_t i = 0; i < value_->members.size(); ++i) {
     const std::string& key = value_->members[i].first;
-    if (is_free(key) || std::find(known.begin(), known.end(), key) != known.end()) {
+    if (is_free(key) || includes(known, key)) {
       continue;
     }
     if (path_.empty() && key == kVersionKey) {
@@ -239,7 +236,7 @@ void Reader::finish() {
 
 /// The value of `key`, which is known from now on; nullptr when it is absent or null.
 const Value* Reader::take(std::string_view key) {
-  if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
+  if (!includes(known_, key)) {
     known_.emplace_back(key);
   }
   return has(key) ? value_->find(key) : nullptr;

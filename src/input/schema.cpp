@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer::schema {
 namespace {
@@ -44,7 +45,7 @@ void allow_null(Value& schema) {
 
 bool lists(const Value* list, std::string_view word) {
   const auto is_it = [&](const Value& item) { return item.text == word; };
-  return list != nullptr && std::any_of(list->items.begin(), list->items.end(), is_it);
+  return list != nullptr && std::ranges::any_of(list->items, is_it);
 }
 
 /// As a person would write it: 1 and not 1.0.
@@ -75,18 +76,15 @@ std::string names_words(const Value& names) {
 /// Whether it is a list of what another alternative is one of.
 bool lists_another(const Value& one, const Value& schemas) {
   const Value* element = one.find("items");
-  return element != nullptr &&
-         std::any_of(schemas.items.begin(), schemas.items.end(), [&](const Value& other) {
+  return element != nullptr && std::ranges::any_of(schemas.items, [&](const Value& other) {
            return to_json(other, 0) == to_json(*element, 0);
          });
 }
 
 std::string either_words(const Value& schemas) {
-  std::vector<std::string> alternatives;
-  alternatives.reserve(schemas.items.size());
-  for (const Value& one : schemas.items) {
-    alternatives.push_back(lists_another(one, schemas) ? "a list of such" : words(one));
-  }
+  std::vector<std::string> alternatives = each_of(schemas.items, [&](const Value& one) {
+    return lists_another(one, schemas) ? "a list of such" : words(one);
+  });
   std::erase(alternatives, "");
   return listed_to_last(alternatives, "; or ");
 }
@@ -177,7 +175,7 @@ void add_rows(const Value& schema, const std::string& path, std::vector<Row>& ro
             .value = words(inner),
             .about = inner.find("description")->text,
             .otherwise = otherwise_of(schema, key, inner)};
-    const bool is_there = std::any_of(rows.begin(), rows.end(), [&](const Row& other) {
+    const bool is_there = std::ranges::any_of(rows, [&](const Row& other) {
       return other.path == row.path && other.about == row.about;  // of another alternative
     });
     if (is_there) {

@@ -14,6 +14,7 @@
 
 #include "titer/input/reader.hpp"
 #include "titer/input/yaml.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -28,7 +29,7 @@ constexpr std::array<std::string_view, 8> kNotFinite = {
 
 template <std::size_t N>
 bool is_one_of(const std::string& word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return includes(words, word);
 }
 
 /// Makes values out of what the parser meets, without its tree of nodes in between.
@@ -199,7 +200,7 @@ class YamlConverter : public YAML::EventHandler {
       level.value.erase("<<");
     }
     take(others);
-    std::for_each(others.items.begin(), others.items.end(), take);
+    std::ranges::for_each(others.items, take);
   }
 
   void close() {

@@ -9,6 +9,7 @@
 #include "read_back.hpp"
 #include "titer/plan/plan_fields.hpp"
 #include "titer/scenario/settled_plan.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -76,9 +77,7 @@ Value meant_value(const Scenario& scenario, std::string_view path) {
 }
 
 bool names_model(const std::vector<LaunchSetting>& settings) {
-  return std::any_of(settings.begin(), settings.end(), [](const LaunchSetting& setting) {
-    return setting.name == "model.name";
-  });
+  return includes(settings, "model.name", &LaunchSetting::name);
 }
 
 std::vector<std::string> told_elsewhere(LaunchFormat format, const Scenario& scenario) {
@@ -140,8 +139,7 @@ std::string written_setting(LaunchFormat format, const LaunchSetting& setting) {
 }
 
 const Value* value_in(const std::vector<LaunchSetting>& settings, const std::string& name) {
-  const auto found = std::find_if(
-      settings.begin(), settings.end(), [&](const LaunchSetting& s) { return s.name == name; });
+  const auto found = std::ranges::find(settings, name, &LaunchSetting::name);
   return found == settings.end() ? nullptr : &found->value;
 }
 
@@ -159,8 +157,8 @@ std::optional<LaunchFormat> launch_format(std::string_view stack) {
        {"torchtitan", LaunchFormat::torchtitan},
        {"torchtitan-compiled", LaunchFormat::torchtitan},
        {"deepspeed", LaunchFormat::deepspeed}}};
-  const auto* found = std::find_if(
-      stacks.begin(), stacks.end(), [&](const auto& known) { return known.first == stack; });
+  const auto* found =
+      std::ranges::find_if(stacks, [&](const auto& known) { return known.first == stack; });
   return found == stacks.end() ? std::nullopt : std::optional(found->second);
 }
 

@@ -116,7 +116,7 @@ std::string value_text(const Value& value) {
 std::string argument_text(const LaunchSetting& setting) {
   const Value& value = setting.value;
   std::string flag = "--" + setting.name;
-  std::replace(flag.begin(), flag.end(), '_', '-');
+  std::ranges::replace(flag, '_', '-');
   if (value.kind == Value::Kind::boolean) {
     return value.boolean ? flag : "";
   }

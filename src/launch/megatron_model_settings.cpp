@@ -24,7 +24,7 @@ std::string layer_list(const Transformer& model, const Is& is) {
 template <class Is>
 bool all_are(const Transformer& model, const Is& is) {
   const std::vector<LayerRun> runs = model.runs();
-  return std::all_of(runs.begin(), runs.end(), [&](const LayerRun& run) {
+  return std::ranges::all_of(runs, [&](const LayerRun& run) {
     return is(model.kinds[static_cast<std::size_t>(run.kind)]);
   });
 }
@@ -155,7 +155,7 @@ void put_experts(const Transformer& model, bool in_pattern, LaunchList& list) {
 /// Layers that see a window only, all of them alike: so many tokens before the query.
 void put_windows(const Transformer& model, LaunchList& list) {
   const auto has_window = [](const LayerKind& kind) { return kind.window && !kind.chunked; };
-  const auto with_window = std::find_if(model.kinds.begin(), model.kinds.end(), has_window);
+  const auto with_window = std::ranges::find_if(model.kinds, has_window);
   if (with_window == model.kinds.end()) {
     return;
   }

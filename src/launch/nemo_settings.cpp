@@ -5,6 +5,7 @@
 #include <array>
 
 #include "launch_settings.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -72,9 +73,7 @@ constexpr std::array<SectionName, 24> kBridgeNames = {
      {"accumulate_allreduce_grads_in_fp32", ""}}};
 
 bool has(const std::vector<LaunchSetting>& settings, std::string_view name) {
-  return std::any_of(settings.begin(), settings.end(), [&](const LaunchSetting& setting) {
-    return setting.name == name;
-  });
+  return includes(settings, name, &LaunchSetting::name);
 }
 
 /// By the table; what is off there is on in it where it is turned round.
@@ -83,9 +82,8 @@ void put_renamed(const std::vector<LaunchSetting>& settings,
                  const std::array<SectionName, N>& names,
                  LaunchList& list) {
   for (const LaunchSetting& setting : settings) {
-    const auto known = std::find_if(names.begin(), names.end(), [&](const SectionName& name) {
-      return name.megatron == setting.name;
-    });
+    const auto known = std::ranges::find_if(
+        names, [&](const SectionName& name) { return name.megatron == setting.name; });
     if (known == names.end()) {
       list.put("model." + setting.name, setting.value);
     } else if (!known->theirs.empty() && !known->is_turned) {

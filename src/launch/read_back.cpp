@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "titer/estimate/estimate.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
 #include "titer/plan/plan_fields.hpp"
 #include "titer/scenario/settled_plan.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -56,9 +55,7 @@ class ReadBack {
 
  private:
   [[nodiscard]] bool is_told_elsewhere(const std::string& path) const {
-    return std::any_of(elsewhere_.begin(), elsewhere_.end(), [&](const ToldElsewhere& told) {
-      return told.path == path;
-    });
+    return includes(elsewhere_, path, &ToldElsewhere::path);
   }
 
   /// Whether a changed scenario takes as long and as much memory.
@@ -122,7 +119,7 @@ class ReadBack {
       return value == nullptr ? std::string("as usual") : shown(*value);
     };
     const std::string line = fmt::format("model.{}: {}: would be {}", key, text(meant), text(back));
-    const bool is_known = std::find(lost_.begin(), lost_.end(), line) != lost_.end();
+    const bool is_known = includes(lost_, line);
     if (text(meant) != text(back) && !is_known) {
       lost_.push_back(line);
     }

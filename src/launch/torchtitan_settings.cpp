@@ -10,10 +10,8 @@ namespace titer {
 namespace {
 
 void put_model(const Scenario& scenario, LaunchList& list) {
-  const auto* known = std::find_if(
-      kTorchtitanFlavors.begin(), kTorchtitanFlavors.end(), [&](const TorchtitanFlavor& flavor) {
-        return flavor.shipped == scenario.model.name();
-      });
+  const auto* known =
+      std::ranges::find(kTorchtitanFlavors, scenario.model.name(), &TorchtitanFlavor::shipped);
   if (known != kTorchtitanFlavors.end()) {
     list.put("model.name", known->model);
     list.put("model.flavor", known->flavor);
@@ -43,12 +41,10 @@ void put_pipeline(const Plan& plan, LaunchList& list) {
     return;
   }
   const bool interleaved = interleaves(plan.schedule) && plan.virtual_stages > 1;
-  const auto* known = std::find_if(kTorchtitanSchedules.begin(),
-                                   kTorchtitanSchedules.end(),
-                                   [&](const TorchtitanSchedule& schedule) {
-                                     return schedule.ours == name(plan.schedule) &&
-                                            (schedule.has_chunks || !interleaved);
-                                   });
+  const auto* known =
+      std::ranges::find_if(kTorchtitanSchedules, [&](const TorchtitanSchedule& schedule) {
+        return schedule.ours == name(plan.schedule) && (schedule.has_chunks || !interleaved);
+      });
   if (known != kTorchtitanSchedules.end()) {
     list.put("parallelism.pipeline_parallel_schedule", known->theirs);
   }

@@ -113,11 +113,10 @@ Placing skipped(std::string reason) { return {.placed = {}, .skip_reason = std::
 }  // namespace
 
 const CollectiveMachine* machine_of(const MeasuredCollective& measured) {
-  const auto* const found =
-      std::find_if(kMachines.begin(), kMachines.end(), [&](const CollectiveMachine& machine) {
-        return holds(measured.hardware, machine.hardware) &&
-               holds(measured.interconnect, machine.interconnect);
-      });
+  const auto* const found = std::ranges::find_if(kMachines, [&](const CollectiveMachine& machine) {
+    return holds(measured.hardware, machine.hardware) &&
+           holds(measured.interconnect, machine.interconnect);
+  });
   return found == kMachines.end() ? nullptr : found;
 }
 

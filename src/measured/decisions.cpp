@@ -31,10 +31,8 @@ void count_pairs(const SweepRows& rows, SweepDecision& into) {
 
 template <class Time>
 const Comparison& fastest(const SweepRows& rows, Time Comparison::*time) {
-  return **std::min_element(
-      rows.begin(), rows.end(), [&](const Comparison* a, const Comparison* b) {
-        return *(a->*time) < *(b->*time);
-      });
+  return **std::ranges::min_element(
+      rows, [&](const Comparison* a, const Comparison* b) { return *(a->*time) < *(b->*time); });
 }
 
 SweepDecision decided(const SweepRows& rows) {
@@ -65,8 +63,8 @@ std::vector<SweepDecision> sweep_decisions(std::span<const Comparison> rows) {
     if (row.sweep.empty() || !row.measured || !row.predicted) {
       continue;
     }
-    auto known = std::find_if(
-        sweeps.begin(), sweeps.end(), [&](const auto& sweep) { return sweep.first == row.sweep; });
+    auto known =
+        std::ranges::find_if(sweeps, [&](const auto& sweep) { return sweep.first == row.sweep; });
     if (known == sweeps.end()) {
       known = sweeps.insert(sweeps.end(), {row.sweep, {}});
     }

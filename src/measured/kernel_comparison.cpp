@@ -56,8 +56,7 @@ std::vector<Comparison> compare_kernels(const CsvTable& csv,
     row.skip_reason = skipped.reason;
     rows.emplace_back(skipped.line, std::move(row));
   }
-  std::sort(
-      rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::sort(rows, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Comparison> ordered;
   ordered.reserve(rows.size());
   for (auto& [line, row] : rows) {

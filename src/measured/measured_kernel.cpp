@@ -10,6 +10,7 @@
 
 #include "titer/input/csv.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -247,9 +248,7 @@ std::string reason_to_skip(const Row& row, KernelTableKind kind, const TableType
 
 void read_row(const Row& row, KernelTable& table) {
   const std::string_view name = row.text("dtype");
-  const auto type = std::find_if(
-      kTableTypes.begin(), kTableTypes.end(), [&](const TableType& t) { return t.name == name; });
-  const TableType* known = type == kTableTypes.end() ? nullptr : &*type;
+  const TableType* known = first_with(kTableTypes, name, &TableType::name);
   if (std::string reason = reason_to_skip(row, table.kind, known); !reason.empty()) {
     table.skipped.push_back({row.line(), std::move(reason)});
     return;

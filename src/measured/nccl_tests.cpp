@@ -20,9 +20,8 @@ namespace {
 using TableWords = std::vector<std::string_view>;
 
 bool is_digits(std::string_view word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isdigit(c) != 0;
-  });
+  return !word.empty() &&
+         std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 std::optional<double> number(std::string_view word) {
@@ -219,7 +218,7 @@ class NcclTestsReader {
     } else if (rest.size() >= 2 && rest[0] == "Rank" && is_digits(rest[1])) {
       ++ranks_;
       last_rank_ = std::max(last_rank_, static_cast<int>(number(rest[1]).value_or(0)));
-      const auto on = std::find(rest.begin(), rest.end(), "on");
+      const auto on = std::ranges::find(rest, "on");
       if (on != rest.end() && on + 1 != rest.end()) {
         hosts_.insert(std::string(*(on + 1)));
       }
@@ -229,9 +228,8 @@ class NcclTestsReader {
 
   /// "… device  0 [0009:01:00] NVIDIA GH200 120GB": what follows the bracket.
   void note_device(const TableWords& words) {
-    const auto bus = std::find_if(words.begin(), words.end(), [](std::string_view word) {
-      return word.starts_with('[') && word.ends_with(']');
-    });
+    const auto bus = std::ranges::find_if(
+        words, [](std::string_view word) { return word.starts_with('[') && word.ends_with(']'); });
     if (!result_.hardware.empty() || bus == words.end()) {
       return;
     }

@@ -193,15 +193,11 @@ std::vector<RunMachine> RunMachines::of_torus(const RunRow& row, const std::stri
 
 const RunMachines::Shipped* RunMachines::node_of(const std::string& chip, std::int64_t devices) {
   const std::vector<Shipped>& all = of_chip(chip);
-  const auto fits = std::find_if(
-      all.begin(), all.end(), [&](const Shipped& one) { return one.devices() == devices; });
+  const auto fits = std::ranges::find(all, devices, &Shipped::devices);
   if (fits != all.end()) {
     return &*fits;
   }
-  const auto largest =
-      std::max_element(all.begin(), all.end(), [](const Shipped& a, const Shipped& b) {
-        return a.devices() < b.devices();
-      });
+  const auto largest = std::ranges::max_element(all, {}, &Shipped::devices);
   return largest == all.end() ? nullptr : &*largest;
 }
 

@@ -196,8 +196,7 @@ void read_schedule(const RunRow& row, Plan& plan) {
                                                           {"v-min", "v-min"}}};
   std::string text = lower(row.text("sched"));
   text.resize(std::min(text.find(" ("), text.size()));  // whose it is
-  const auto known = std::find_if(
-      words.begin(), words.end(), [&](const ScheduleWord& word) { return word.text == text; });
+  const auto known = std::ranges::find(words, text, &ScheduleWord::text);
   if (known == words.end()) {
     throw InputError("schedule \"" + row.text("sched") + "\" is not modelled");
   }

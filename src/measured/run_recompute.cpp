@@ -75,9 +75,7 @@ Modules modules_in(const std::string& text) {
   while (begin != std::string::npos) {
     const std::size_t end = std::min(text.find_first_not_of(letters, begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    const auto known = std::find_if(kModuleWords.begin(),
-                                    kModuleWords.end(),
-                                    [&](const ModuleWord& one) { return one.text == word; });
+    const auto known = std::ranges::find(kModuleWords, word, &ModuleWord::text);
     if (known == kModuleWords.end()) {
       return 0;
     }
@@ -116,10 +114,9 @@ std::string recompute_text(const RunRow& row, const RunHabits& habits) {
 
 void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan) {
   const std::string text = recompute_text(row, habits);
-  const auto word =
-      std::find_if(kRecomputeWords.begin(), kRecomputeWords.end(), [&](const RecomputeWord& known) {
-        return text.find(known.text) != std::string::npos;
-      });
+  const auto word = std::ranges::find_if(kRecomputeWords, [&](const RecomputeWord& known) {
+    return text.find(known.text) != std::string::npos;
+  });
   if (word == kRecomputeWords.end()) {
     throw InputError("recompute \"" + text + "\" is not modelled");
   }

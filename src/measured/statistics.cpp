@@ -17,9 +17,7 @@ constexpr std::size_t kLeastOfSweep = 3;  // rows; of two, every order is right 
 std::vector<double> ranks_of(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return values[a] < values[b];
-  });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   std::vector<double> ranks(values.size());
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin + 1;
@@ -47,8 +45,8 @@ struct Pairs {
 };
 
 double regret_of(const Pairs& sweep) {
-  const double best = *std::min_element(sweep.measured.begin(), sweep.measured.end());
-  const double fastest = *std::min_element(sweep.predicted.begin(), sweep.predicted.end());
+  const double best = *std::ranges::min_element(sweep.measured);
+  const double fastest = *std::ranges::min_element(sweep.predicted);
   std::vector<double> taken;
   for (std::size_t i = 0; i < sweep.measured.size(); ++i) {
     if (sweep.predicted[i] == fastest) {
@@ -94,7 +92,7 @@ void add_errors(const Pairs& pairs, ErrorStatistics& into) {
   into.bias = mean_of(errors);
   into.median_signed = percentile(std::move(errors), 0.5);
   into.mean = mean_of(sizes);
-  into.most = *std::max_element(sizes.begin(), sizes.end());
+  into.most = *std::ranges::max_element(sizes);
   into.p90 = percentile(sizes, 0.9);
   into.median = percentile(std::move(sizes), 0.5);
 }
@@ -158,9 +156,7 @@ std::vector<SkipReason> reasons_of(const ComparedRows& rows) {
   for (const auto& [reason, count] : counts) {
     reasons.push_back({reason, count});
   }
-  std::stable_sort(reasons.begin(), reasons.end(), [](const SkipReason& a, const SkipReason& b) {
-    return a.rows > b.rows;
-  });
+  std::ranges::stable_sort(reasons, std::ranges::greater(), &SkipReason::rows);
   return reasons;
 }
 
@@ -171,9 +167,8 @@ GroupStatistics group_of(std::string name, const ComparedRows& rows) {
                         .reasons = reasons_of(rows)};
   group.time.skipped = rows.size() - group.time.n;
   group.time.coverage80 = coverage_of(rows);
-  const auto with_memory = std::count_if(rows.begin(), rows.end(), [](const Comparison* row) {
-    return row->memory_measured.has_value();
-  });
+  const auto with_memory = std::ranges::count_if(
+      rows, [](const Comparison* row) { return row->memory_measured.has_value(); });
   group.memory.skipped = static_cast<std::size_t>(with_memory) - group.memory.n;
   return group;
 }
@@ -186,7 +181,7 @@ double mean_of(std::span<const double> values) {
 
 double percentile(std::vector<double> samples, double share) {
   ensure(!samples.empty() && share >= 0 && share <= 1, "a percentile is of some samples");
-  std::sort(samples.begin(), samples.end());
+  std::ranges::sort(samples);
   const double position = share * static_cast<double>(samples.size() - 1);
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, samples.size() - 1);

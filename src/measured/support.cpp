@@ -5,6 +5,7 @@
 
 #include "titer/measured/statistics.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -38,10 +39,8 @@ std::vector<SupportCell> support_cells(std::span<const Comparison> rows) {
   }
   std::vector<SupportCell> cells;
   for (const auto& [combination, signed_errors] : errors) {
-    std::vector<double> sizes;
-    for (const double error : signed_errors) {
-      sizes.push_back(std::abs(error));
-    }
+    const std::vector<double> sizes =
+        each_of(signed_errors, [&](const double error) { return std::abs(error); });
     cells.push_back({.combination = combination,
                      .runs = sizes.size(),
                      .mean_error = mean_of(sizes),

@@ -8,7 +8,7 @@ void count_kinds(std::span<const LayerRun> order,
                  std::int64_t first,
                  std::int64_t count,
                  std::span<double> of_kinds) {
-  std::fill(of_kinds.begin(), of_kinds.end(), 0.0);
+  std::ranges::fill(of_kinds, 0.0);
   std::int64_t begin = 0;
   for (const LayerRun& run : order) {
     const std::int64_t end = begin + run.count;

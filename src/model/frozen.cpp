@@ -91,7 +91,7 @@ class FrozenKinds {
 }  // namespace
 
 bool FrozenLayers::has(std::int64_t layer) const {
-  return layer < first || std::binary_search(others.begin(), others.end(), layer);
+  return layer < first || std::ranges::binary_search(others, layer);
 }
 
 void freeze_base(ModelBlocks& blocks) {

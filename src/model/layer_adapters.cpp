@@ -44,7 +44,7 @@ void LayerBuilder::add(const Operation& op, const Product& product, Split split)
     return part.columns > 0 && slice_.adapters->is_target(part.role);
   };
   if (slice_.adapters->fused && parts[1].columns > 0) {
-    if (std::any_of(parts.begin(), parts.end(), is_target)) {
+    if (std::ranges::any_of(parts, is_target)) {
       add_adapter(product, whole, split);
     }
     return;

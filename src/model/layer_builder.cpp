@@ -90,8 +90,7 @@ void LayerBuilder::keep_every_second(const Product& p, Operation& op) {
   if (p.parts.front().columns == 0) {
     count(p.columns);
   } else {
-    std::for_each(
-        p.parts.begin(), p.parts.end(), [&](const Product::Part& part) { count(part.columns); });
+    std::ranges::for_each(p.parts, [&](const Product::Part& part) { count(part.columns); });
   }
   op.repeated = 1.0 - kept / all;
   op.kept_result = kept / all * op.output_gradient;

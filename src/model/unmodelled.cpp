@@ -38,9 +38,8 @@ std::string refusal_of(const Unmodelled& architecture) {
 }
 
 std::string unmodelled_refusal(std::string_view type) {
-  const auto* found = std::find_if(kUnmodelled.begin(), kUnmodelled.end(), [&](const auto& other) {
-    return other.type == type;
-  });
+  const auto* found =
+      std::ranges::find_if(kUnmodelled, [&](const auto& other) { return other.type == type; });
   ensure(found != kUnmodelled.end(), "the architecture is in the list");
   return refusal_of(*found);
 }

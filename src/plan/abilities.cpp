@@ -9,6 +9,7 @@
 #include "titer/plan/file_schemas.hpp"
 #include "titer/plan/schedule/read_schedule.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -24,8 +25,8 @@ std::optional<std::vector<T>> read_some(Reader& in,
   }
   std::vector<T> some;
   for (const std::string& word : words) {
-    const auto at = std::find_if(
-        choices.begin(), choices.end(), [&](const auto& choice) { return choice.name == word; });
+    const auto at =
+        std::ranges::find_if(choices, [&](const auto& choice) { return choice.name == word; });
     if (at == choices.end()) {
       in.fail(key,
               fmt::format(
@@ -40,7 +41,7 @@ std::optional<std::vector<T>> read_some(Reader& in,
 /// Without a limit all is allowed.
 template <class T>
 bool allows(const std::optional<std::vector<T>>& some, const T& value) {
-  return !some || std::find(some->begin(), some->end(), value) != some->end();
+  return !some || includes(*some, value);
 }
 bool allows(const std::optional<std::int64_t>& most, std::int64_t degree) {
   return !most || degree <= *most;
@@ -90,9 +91,8 @@ std::vector<std::string> offloaded(const Offload& offload) {
 
 bool allows_offload(const Abilities& can, const Plan& plan) {
   const std::vector<std::string> parts = offloaded(plan.offload);
-  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    return allows(can.offload, part);
-  });
+  return std::ranges::all_of(parts,
+                             [&](const std::string& part) { return allows(can.offload, part); });
 }
 
 std::string offload_text(const Plan& plan) {
@@ -261,7 +261,7 @@ Abilities read_abilities(Reader& stack) {
 }
 
 bool is_able(const Abilities& abilities, const Plan& plan, PlanPart part) {
-  return std::all_of(kAbilities.begin(), kAbilities.end(), [&](const Ability& ability) {
+  return std::ranges::all_of(kAbilities, [&](const Ability& ability) {
     return ability.part != part || ability.is_there(abilities, plan);
   });
 }

@@ -19,7 +19,7 @@ bool is_weight(const Value& value) {
 }  // namespace
 
 bool BatchShares::even() const {
-  return std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) == weights.end();
+  return std::ranges::adjacent_find(weights, std::not_equal_to<>()) == weights.end();
 }
 
 std::vector<std::int64_t> BatchShares::by_rank(std::int64_t mean, std::int64_t ranks) const {
@@ -39,7 +39,7 @@ std::vector<std::int64_t> BatchShares::by_rank(std::int64_t mean, std::int64_t r
 std::vector<std::int64_t> BatchShares::sizes(std::int64_t mean) const {
   const std::int64_t ranks = std::max<std::int64_t>(1, std::ssize(weights));
   std::vector<std::int64_t> sizes = by_rank(mean, ranks);
-  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  std::ranges::sort(sizes, std::greater<>());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
@@ -54,8 +54,8 @@ std::optional<std::string> BatchShares::refusal(std::int64_t mean, std::int64_t 
   }
   const std::int64_t sum = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
   const std::int64_t part = sum / std::gcd(mean * ranks, sum);
-  const bool whole = std::all_of(
-      weights.begin(), weights.end(), [&](std::int64_t weight) { return weight % part == 0; });
+  const bool whole =
+      std::ranges::all_of(weights, [&](std::int64_t weight) { return weight % part == 0; });
   return whole ? std::nullopt
                : std::optional(fmt::format("expected micro-batches of whole sequences: micro_batch "
                                            "x data = {} x {} cannot be shared out by these of {}",
@@ -72,7 +72,7 @@ BatchShares read_batch_shares(Reader& in) {
     return {};
   }
   const bool list = value->kind == Value::Kind::array && !value->items.empty() &&
-                    std::all_of(value->items.begin(), value->items.end(), is_weight);
+                    std::ranges::all_of(value->items, is_weight);
   if (!list) {
     in.fail("batch_shares",
             fmt::format("expected an array of whole numbers from 1 to {}, one for each "

@@ -198,7 +198,7 @@ void share_out(const LayerSplit& split, std::int64_t layers, std::span<double> o
   const auto stages = static_cast<int>(of_stages.size());
   if (is_even(split) && layers % stages == 0) {
     const std::int64_t each = layers / stages;
-    std::fill(of_stages.begin(), of_stages.end(), static_cast<double>(each));
+    std::ranges::fill(of_stages, static_cast<double>(each));
     return;
   }
   for (int stage = 0; stage < stages; ++stage) {

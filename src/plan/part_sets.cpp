@@ -46,8 +46,8 @@ template <class Set, class Names>
 Set read_set(std::string_view key, Reader& in, const Names& names) {
   Set set{0};
   for (const std::string& word : in.texts(key)) {
-    const auto* known = std::find_if(
-        names.begin(), names.end(), [&](const auto& part) { return part.name == word; });
+    const auto* known =
+        std::ranges::find_if(names, [&](const auto& part) { return part.name == word; });
     if (known == names.end()) {
       const auto name_of = [](const auto& part) { return part.name; };
       in.fail(key, "expected some of " + listed(names, name_of) + ", not \"" + word + "\"");
@@ -70,8 +70,8 @@ Value names_in(Set set, const Names& names) {
 }
 
 std::optional<std::string_view> graph_name(LayerPartSet graph) {
-  const auto* named = std::find_if(
-      kGraphs.begin(), kGraphs.end(), [&](const auto& one) { return one.value == graph; });
+  const auto* named =
+      std::ranges::find_if(kGraphs, [&](const auto& one) { return one.value == graph; });
   return named == kGraphs.end() ? std::nullopt : std::optional(named->name);
 }
 

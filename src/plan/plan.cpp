@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/place/rank_order.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -31,10 +32,8 @@ std::optional<RankOrder> parse_rank_order(std::string_view text) {
     const std::size_t dash = std::min(text.find('-'), text.size());
     const std::string_view word = text.substr(0, dash);
     text.remove_prefix(std::min(dash + 1, text.size()));
-    const auto* known = std::find_if(kDimensionNames.begin(),
-                                     kDimensionNames.end(),
-                                     [&](const DimensionName& d) { return d.name == word; });
-    if (known == kDimensionNames.end() || std::find(seen.begin(), seen.end(), word) != seen.end()) {
+    const auto* known = std::ranges::find(kDimensionNames, word, &DimensionName::name);
+    if (known == kDimensionNames.end() || includes(seen, word)) {
       return std::nullopt;
     }
     seen.push_back(word);
@@ -42,21 +41,21 @@ std::optional<RankOrder> parse_rank_order(std::string_view text) {
       order.push_back(*known->dimension);
     }
   }
-  if (std::find(order.begin(), order.end(), Dimension::context) == order.end()) {
-    const auto tensor = std::find(order.begin(), order.end(), Dimension::tensor);
+  if (!includes(order, Dimension::context)) {
+    const auto tensor = std::ranges::find(order, Dimension::tensor);
     order.insert(tensor == order.end() ? tensor : tensor + 1, Dimension::context);
   }
   if (order.size() != kDimensions) {
     return std::nullopt;
   }
   const auto place_of = [&](std::string_view word) {
-    return std::find(seen.begin(), seen.end(), word) - seen.begin();
+    return std::ranges::find(seen, word) - seen.begin();
   };
   const auto experts = place_of("ep");
   RankOrder result;
   result.experts_inside =
       experts == std::ssize(seen) || (place_of("tp") < experts && experts < place_of("dp"));
-  std::copy(order.begin(), order.end(), result.order.begin());
+  std::ranges::copy(order, result.order.begin());
   return result;
 }
 
@@ -123,9 +122,7 @@ std::string rank_order_name(const Plan& plan) {
   };
   for (const Dimension dimension : plan.rank_order) {
     const auto* const known =
-        std::find_if(kDimensionNames.begin(), kDimensionNames.end(), [&](const DimensionName& d) {
-          return d.dimension == dimension;
-        });
+        std::ranges::find(kDimensionNames, dimension, &DimensionName::dimension);
     if (dimension == Dimension::data && plan.expert > 1) {
       add("ep");
     }

@@ -69,7 +69,7 @@ std::optional<std::string> SweepStream::next(std::chrono::milliseconds longest) 
   lock.unlock();
   if (!rows.empty()) {
     rows.pop_back();
-    std::replace(rows.begin(), rows.end(), '\n', ',');  // none stands in a row: JSON escapes it
+    std::ranges::replace(rows, '\n', ',');  // none stands in a row: JSON escapes it
   }
   return "[" + rows + "]";
 }

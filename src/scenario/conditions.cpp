@@ -44,10 +44,7 @@ Conditions Conditions::quiet() const {
 }
 
 const DeviceCondition* Conditions::of(std::int64_t device) const {
-  const auto after = std::upper_bound(
-      devices.begin(), devices.end(), device, [](std::int64_t number, const auto& condition) {
-        return number < condition.first;
-      });
+  const auto after = std::ranges::upper_bound(devices, device, {}, &DeviceCondition::first);
   if (after == devices.begin() || device > std::prev(after)->last) {
     return nullptr;
   }
@@ -101,9 +98,9 @@ std::vector<DeviceCondition> disjoint(const std::vector<DeviceCondition>& condit
     cuts.insert(cuts.end(), {conditions[i].first, conditions[i].last + 1});
     by_first[i] = i;
   }
-  std::sort(cuts.begin(), cuts.end());
+  std::ranges::sort(cuts);
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  std::stable_sort(by_first.begin(), by_first.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(by_first, [&](std::size_t a, std::size_t b) {
     return conditions[a].first < conditions[b].first;
   });
   std::vector<DeviceCondition> pieces;
@@ -112,7 +109,7 @@ std::vector<DeviceCondition> disjoint(const std::vector<DeviceCondition>& condit
   for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
     std::erase_if(here, [&](std::size_t i) { return conditions[i].last < cuts[c]; });
     for (; next != by_first.end() && conditions[*next].first == cuts[c]; ++next) {
-      here.insert(std::lower_bound(here.begin(), here.end(), *next), *next);
+      here.insert(std::ranges::lower_bound(here, *next), *next);
     }
     DeviceCondition piece = {.first = cuts[c], .last = cuts[c + 1] - 1};
     for (const std::size_t i : here) {

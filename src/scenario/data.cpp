@@ -108,7 +108,7 @@ std::vector<std::string> shipped_names(const DataKind& kind) {
       }
     }
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }

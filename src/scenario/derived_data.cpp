@@ -11,6 +11,7 @@
 #include "titer/scenario/data_files.hpp"
 #include "titer/scenario/followed_figures.hpp"
 #include "titer/topology/import/imports.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -110,7 +111,7 @@ class BaseResolver {
         inherited.insert(source);
       }
     }
-    std::for_each(kOwnKeys.begin(), kOwnKeys.end(), [&](auto key) { whole.erase(key); });
+    std::ranges::for_each(kOwnKeys, [&](auto key) { whole.erase(key); });
     value.erase(kBase);
     value.erase(kSameSilicon);
     whole.origin = value.origin;
@@ -219,9 +220,7 @@ void merge(Value& base, Value changes, const Document& document) {
 }
 
 bool may_refer_to_others(const DataKind& kind) {
-  return std::any_of(kKindsWithBase.begin(), kKindsWithBase.end(), [&](const DataKind& known) {
-    return known.name == kind.name;
-  });
+  return includes(kKindsWithBase, kind.name, &DataKind::name);
 }
 
 bool has_base(const Value& value, const DataKind& kind) {

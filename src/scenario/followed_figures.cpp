@@ -8,6 +8,7 @@
 #include <set>
 
 #include "titer/scenario/data_files.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -23,9 +24,7 @@ constexpr std::string_view kValue = "value";
 constexpr std::array<std::string_view, 4> kLeftOut = {
     "sources", "calibration", kChipData.name, kTopologyData.name};
 
-bool is_left_out(std::string_view key) {
-  return std::find(kLeftOut.begin(), kLeftOut.end(), key) != kLeftOut.end();
-}
+bool is_left_out(std::string_view key) { return includes(kLeftOut, key); }
 
 /// Every value below this one that may be a figure, with the object or list that holds it.
 template <class AnyValue, class Do>
@@ -186,8 +185,8 @@ bool follows(const Value& value) { return value.find(kFigure) != nullptr; }
 
 bool any_follows(const Value& root) {
   const auto any = [](const Value& value) { return follows(value) || any_follows(value); };
-  return std::any_of(root.items.begin(), root.items.end(), any) ||
-         std::any_of(root.members.begin(), root.members.end(), [&](const auto& member) {
+  return std::ranges::any_of(root.items, any) ||
+         std::ranges::any_of(root.members, [&](const auto& member) {
            return !is_left_out(member.first) && any(member.second);
          });
 }

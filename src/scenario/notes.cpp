@@ -8,6 +8,7 @@
 #include "titer/plan/place/torus_place.hpp"
 #include "titer/topology/family/node_families.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -120,7 +121,7 @@ std::vector<std::string> beyond_software(const Abilities& abilities, const Scena
   }
   const DataType precision = scenario.training.precision;
   const auto& known = abilities.precision;
-  if (known && std::find(known->begin(), known->end(), precision) == known->end()) {
+  if (known && !includes(*known, precision)) {
     missing.push_back(fmt::format("precision {}", name(precision)));
   }
   return missing;
@@ -250,8 +251,8 @@ std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenar
 void ScenarioNotes::add(const std::string& whose, const std::vector<std::string>& notes) {
   ++scenarios_;
   for (const std::string& note : notes) {
-    auto known = std::find_if(
-        notes_.begin(), notes_.end(), [&](const auto& other) { return other.first == note; });
+    auto known =
+        std::ranges::find_if(notes_, [&](const auto& other) { return other.first == note; });
     if (known == notes_.end()) {
       known = notes_.insert(notes_.end(), {note, {}});
     }

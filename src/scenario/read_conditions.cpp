@@ -86,9 +86,8 @@ class ChipList {
 /// Refuses two chips for one device, at the entry written later.
 void check_chips(std::vector<Reader>& entries, std::vector<DeviceCondition> conditions) {
   std::erase_if(conditions, [](const DeviceCondition& condition) { return !condition.chip; });
-  std::stable_sort(conditions.begin(), conditions.end(), [](const auto& a, const auto& b) {
-    return a.first < b.first;
-  });
+  std::ranges::stable_sort(conditions,
+                           [](const auto& a, const auto& b) { return a.first < b.first; });
   const DeviceCondition* furthest = nullptr;
   for (const DeviceCondition& condition : conditions) {
     if (furthest != nullptr && condition.first <= furthest->last &&

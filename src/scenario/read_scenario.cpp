@@ -1,9 +1,8 @@
 // From an expanded document to a Scenario, part by part.
 
-#include <algorithm>
-
 #include "titer/plan/plan_fields.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -183,13 +182,13 @@ void ScenarioSource::read_without(std::span<const ScenarioPart> left_out,
   static_cast<void>(root.maybe_text("name"));
   static_cast<void>(root.maybe_text("title"));
   for (const Choice<ScenarioPart>& part : kScenarioParts) {
-    if (std::find(left_out.begin(), left_out.end(), part.value) == left_out.end()) {
+    if (!includes(left_out, part.value)) {
       read_one(part.value, root, scenario);
     } else {
       static_cast<void>(root.raw(part.name));
     }
   }
-  if (std::find(left_out.begin(), left_out.end(), ScenarioPart::cluster) == left_out.end()) {
+  if (!includes(left_out, ScenarioPart::cluster)) {
     size_.check(document_, problems);
   }
   root.finish();

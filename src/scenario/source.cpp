@@ -4,6 +4,7 @@
 #include <array>
 
 #include "derived_data.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -15,12 +16,12 @@ bool changes_shipped_data(const Value& value, const DataKind& kind) {
     return false;
   }
   const auto has = [&](std::string_view key) { return value.find(key) != nullptr; };
-  if (std::all_of(kind.essential.begin(), kind.essential.end(), has)) {
+  if (std::ranges::all_of(kind.essential, has)) {
     return false;
   }
   const bool is_other_model = kind.name == kModelData.name && (has("blocks") || has("tables"));
   return is_shipped(kind, name->text) ||
-         (!is_other_model && std::none_of(kind.essential.begin(), kind.essential.end(), has));
+         (!is_other_model && std::ranges::none_of(kind.essential, has));
 }
 
 /// "set cluster", or "--set-b cluster=dgx-b200" of what was given so: what to write instead of the
@@ -69,17 +70,15 @@ std::string_view usual_stack(const Document& scenario) {
       {{"Google", "maxtext"}, {"AWS", "neuronx"}, {"Intel", "deepspeed"}}};
   const ScenarioSource source(scenario);
   const Value* maker = source.document().at("cluster.chip.vendor");
-  const auto* other = std::find_if(others.begin(), others.end(), [&](const auto& one) {
-    return maker != nullptr && one.name == maker->text;
-  });
+  const auto* other = std::ranges::find_if(
+      others, [&](const auto& one) { return maker != nullptr && one.name == maker->text; });
   return other == others.end() ? usual : other->value;
 }
 
 std::optional<ScenarioPart> scenario_part(std::string_view path) {
-  const auto* found =
-      std::find_if(kScenarioParts.begin(), kScenarioParts.end(), [&](const auto& part) {
-        return part.name == path.substr(0, path.find('.'));
-      });
+  const auto* found = std::ranges::find_if(kScenarioParts, [&](const auto& part) {
+    return part.name == path.substr(0, path.find('.'));
+  });
   return found == kScenarioParts.end() ? std::nullopt : std::optional(found->value);
 }
 
@@ -170,7 +169,7 @@ void ScenarioSource::assign(const Assignment& assignment) {
                                                       "cluster.chip.base",
                                                       "stack.name",
                                                       "stack.base"};
-  if (std::find(labels.begin(), labels.end(), assignment.path) != labels.end()) {
+  if (includes(labels, assignment.path)) {
     throw InputError(assignment.source + ": " + assignment.path +
                      ": a name is only a label here; to take another, " + whole_of(assignment));
   }

@@ -50,7 +50,7 @@ void read_frozen(const Field<T>& own, Reader& in, T& training) {
     }
     frozen.others.push_back(static_cast<std::int64_t>(number));
   }
-  std::sort(frozen.others.begin(), frozen.others.end());
+  std::ranges::sort(frozen.others);
   training.frozen = std::move(frozen);
 }
 

@@ -4,13 +4,14 @@
 
 #include "titer/seeds/equations.hpp"
 #include "titer/seeds/seed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
 
 template <std::size_t N>
 bool is_one_of(std::string_view number, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), number) != names.end();
+  return includes(names, number);
 }
 
 /// The last part of a name: "iteration_time_s" of a phase's "first.iteration_time_s".

@@ -16,6 +16,7 @@
 #include "titer/scenario/scaling.hpp"
 #include "titer/scenario/slow_memory.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -313,7 +314,7 @@ std::span<const NamedEquation> equations() { return kEquations; }
 
 bool is_executed(std::string_view equation, std::string_view output) {
   const std::vector<std::string_view> executed = words_of(equation_called(equation).executed);
-  return std::find(executed.begin(), executed.end(), output) != executed.end();
+  return includes(executed, output);
 }
 
 NamedNumbers compute_equation(std::string_view name, const NamedNumbers& inputs) {
@@ -321,8 +322,7 @@ NamedNumbers compute_equation(std::string_view name, const NamedNumbers& inputs)
   const std::vector<std::string_view> wanted = words_of(equation.inputs);
   std::vector<double> values;
   for (const std::string_view word : wanted) {
-    const auto found = std::find_if(
-        inputs.begin(), inputs.end(), [&](const NamedNumber& n) { return n.name == word; });
+    const auto found = std::ranges::find(inputs, word, &NamedNumber::name);
     if (found == inputs.end()) {
       throw InputError("with." + std::string(word) + ": missing: " + std::string(name) + " takes " +
                        std::string(equation.inputs));
@@ -330,7 +330,7 @@ NamedNumbers compute_equation(std::string_view name, const NamedNumbers& inputs)
     values.push_back(found->value);
   }
   for (const NamedNumber& input : inputs) {
-    if (std::find(wanted.begin(), wanted.end(), input.name) == wanted.end()) {
+    if (!includes(wanted, input.name)) {
       throw InputError("with." + input.name + ": unknown: " + std::string(name) + " takes " +
                        std::string(equation.inputs));
     }

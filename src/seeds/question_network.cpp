@@ -11,6 +11,7 @@
 #include "titer/scenario/load_part.hpp"
 #include "titer/topology/properties.hpp"
 #include "titer/topology/traffic.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -24,12 +25,7 @@ std::vector<std::string> read_texts(Reader& in, std::string_view key) {
 }
 
 std::vector<std::vector<int>> groups_of(const std::vector<std::string>& ranks) {
-  std::vector<std::vector<int>> groups;
-  groups.reserve(ranks.size());
-  for (const std::string& group : ranks) {
-    groups.push_back(parse_devices(group));
-  }
-  return groups;
+  return each_of(ranks, [&](const std::string& group) { return parse_devices(group); });
 }
 
 /// Links between the two devices of "0-3".

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 namespace {
 
@@ -72,9 +74,8 @@ void judge_figure(const std::vector<double>& predictions, CheckResult& result) {
   result.least = *least;
   result.most = *most;
   result.ratio = ratio_to(result.value, result);
-  const bool all = std::all_of(predictions.begin(), predictions.end(), [&](double prediction) {
-    return is_met(ratio_to(prediction, result));
-  });
+  const bool all = std::ranges::all_of(
+      predictions, [&](double prediction) { return is_met(ratio_to(prediction, result)); });
   const bool open = !all && predictions.size() > 1 && may_be_met(result);
   result.status = all ? CheckStatus::met : open ? CheckStatus::open : CheckStatus::unmet;
 }
@@ -101,7 +102,7 @@ CheckResult compute(const Seed& seed,
   result.least = result.most = result.value;
   if (check.is_figure()) {
     std::vector<double> predictions = {result.value};
-    std::transform(check.over.begin(), check.over.end(), std::back_inserter(predictions), number);
+    std::ranges::transform(check.over, std::back_inserter(predictions), number);
     judge_figure(predictions, result);
   } else {
     result.status = is_within(check, result) ? CheckStatus::holds : CheckStatus::fails;
@@ -147,8 +148,7 @@ std::string_view name(SeedStatus status) {
 
 SeedStatus SeedReport::status() const {
   const auto any = [&](CheckStatus status) {
-    return std::any_of(
-        results.begin(), results.end(), [&](const CheckResult& r) { return r.status == status; });
+    return includes(results, status, &CheckResult::status);
   };
   if (results.empty()) {
     return SeedStatus::noted;
@@ -162,9 +162,8 @@ SeedStatus SeedReport::status() const {
   if (any(CheckStatus::open)) {
     return SeedStatus::open;
   }
-  const bool transcribed = std::all_of(results.begin(), results.end(), [](const CheckResult& r) {
-    return r.check->kind == CheckKind::transcription;
-  });
+  const bool transcribed = std::ranges::all_of(
+      results, [](const CheckResult& r) { return r.check->kind == CheckKind::transcription; });
   return transcribed ? SeedStatus::transcribed : SeedStatus::holds;
 }
 
@@ -178,7 +177,7 @@ SeedReport run_seed(const Seed& seed) {
     }
     const std::string line = command(asked.question);
     const auto& known = report.commands;
-    if (!line.empty() && std::find(known.begin(), known.end(), line) == known.end()) {
+    if (!line.empty() && !includes(known, line)) {
       report.commands.push_back(line);
     }
   }

@@ -9,6 +9,7 @@
 #include "titer/input/file.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/seeds/seed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -36,8 +37,8 @@ struct SeedOrder {
 
 SeedOrder order_of(const std::string& id) {
   SeedOrder order;
-  const auto* const kind = std::find_if(
-      kSeedKinds.begin(), kSeedKinds.end(), [&](const auto& k) { return k.letter == id.front(); });
+  const auto* const kind =
+      std::ranges::find_if(kSeedKinds, [&](const auto& k) { return k.letter == id.front(); });
   order.kind = static_cast<std::size_t>(kind - kSeedKinds.begin());
   const char* const end = id.data() + id.size();
   const auto [rest, error] = std::from_chars(id.data() + 1, end, order.number);
@@ -191,9 +192,8 @@ std::vector<std::string> seed_ids() {
       }
     }
   }
-  std::sort(ids.begin(), ids.end(), [](const std::string& a, const std::string& b) {
-    return order_of(a) < order_of(b);
-  });
+  std::ranges::sort(
+      ids, [](const std::string& a, const std::string& b) { return order_of(a) < order_of(b); });
   return ids;
 }
 
@@ -203,7 +203,7 @@ Seed load_seed(std::string_view id) {
     return read_seed(load_json(file), file.parent_path());
   }
   const std::vector<std::string> ids = seed_ids();
-  if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+  if (!includes(ids, id)) {
     const std::vector<std::string_view> known(ids.begin(), ids.end());
     const std::string_view near = closest(id, known);
     throw InputError(std::string(id) + ": expected a statement of the seeds, such as F33" +

@@ -49,9 +49,8 @@ std::vector<SeedFigure> figures_that_are(CheckStatus status, std::span<const See
       }
     }
   }
-  std::stable_sort(figures.begin(), figures.end(), [](const auto& a, const auto& b) {
-    return error_factor(a) > error_factor(b);
-  });
+  std::ranges::stable_sort(
+      figures, [](const auto& a, const auto& b) { return error_factor(a) > error_factor(b); });
   return figures;
 }
 

@@ -97,7 +97,7 @@ MemoryWalk walk_memory(const StepCosts& costs,
     }
     walk.after.push_back(walker.in_use());
   }
-  const auto peak = std::max_element(walk.during.begin(), walk.during.end());
+  const auto peak = std::ranges::max_element(walk.during);
   walk.peak = static_cast<std::uint32_t>(peak - walk.during.begin());
   return walk;
 }

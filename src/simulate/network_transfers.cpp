@@ -11,6 +11,7 @@
 #include "titer/cost/sync_cost.hpp"
 #include "titer/plan/image_parts.hpp"
 #include "titer/plan/place/torus_place.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -91,7 +92,7 @@ NetworkTransfers::Groups NetworkTransfers::replica_groups(int rank, PlanGroup gr
     for (std::size_t i = 0; i < own; ++i) {
       ranks.push_back(ranks[i] + (opposite - rank) * stride);
     }
-    std::sort(ranks.begin(), ranks.end());
+    std::ranges::sort(ranks);
   }
   return groups;
 }
@@ -115,7 +116,7 @@ void NetworkTransfers::check_alike(const Groups& groups, std::string_view kind) 
     for (const auto& [node, count] : of_node) {
       sorted.push_back(count);
     }
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     return sorted;
   };
   const std::vector<int> first = counts(groups.front());
@@ -241,11 +242,8 @@ LinkUse NetworkTransfers::of_root(Pass pass) const {
   return one_after_the_other(uses);
 }
 LinkUse NetworkTransfers::of_root(std::span<const Action> passes) const {
-  std::vector<LinkUse> uses;
-  uses.reserve(passes.size());
-  for (const Action& action : passes) {
-    uses.push_back(of_root(action.pass));
-  }
+  const std::vector<LinkUse> uses =
+      each_of(passes, [&](const Action& action) { return of_root(action.pass); });
   return one_after_the_other(uses);
 }
 

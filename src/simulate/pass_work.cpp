@@ -217,9 +217,7 @@ std::vector<BucketPlace> PassCutter::gathers() const {
       order.push_back(*first);
     }
   }
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return stage(a) < stage(b);
-  });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return stage(a) < stage(b); });
   std::vector<BucketPlace> places;
   for (const std::size_t index : order) {
     for (std::size_t i = gathers_of(index); i > 0; --i) {
@@ -256,8 +254,8 @@ const std::vector<GradientBucket>* PassCutter::buckets(std::size_t index, Bucket
     return nullptr;
   }
   const auto& all = costs_.buckets[static_cast<std::size_t>(stage(index))];
-  const bool any = std::any_of(
-      all.begin(), all.end(), [&](const auto& bucket) { return bucket.*time > Seconds{}; });
+  const bool any =
+      std::ranges::any_of(all, [&](const auto& bucket) { return bucket.*time > Seconds{}; });
   return any ? &all : nullptr;
 }
 

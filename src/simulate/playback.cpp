@@ -47,9 +47,8 @@ Playback::Playback(const SimulatedStep& step, Recorder* recorder)
       accounts_(step.world.ranks().size()),
       peak_(step.world.ranks().size(), 0) {
   const auto used = [&](Track track) {
-    return std::any_of(step.programs.begin(), step.programs.end(), [&](const StepProgram& program) {
-      return program.uses(track);
-    });
+    return std::ranges::any_of(step.programs,
+                               [&](const StepProgram& program) { return program.uses(track); });
   };
   for (const Track track : {Track::main, Track::beside, Track::send, Track::data}) {
     if (track == Track::main || used(track)) {

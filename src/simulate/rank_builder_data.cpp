@@ -69,7 +69,7 @@ void RankBuilder::add_syncs() {
   std::vector<std::uint32_t> order(complete_.size());
   std::iota(order.begin(), order.end(), 0);
   if (costs_.placement == Placement::two_ways) {
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
       return complete_[a].stage > complete_[b].stage;
     });
   }

@@ -27,7 +27,7 @@ std::optional<Seconds> SampleStatistics::standard_error() const {
 SampleStatistics statistics(std::span<const Seconds> times, Seconds quiet) {
   ensure(!times.empty() && quiet > Seconds{}, "statistics are of a sample or more, of some time");
   std::vector<Seconds> sorted(times.begin(), times.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const auto n = static_cast<double>(sorted.size());
   // Sums of the differences from the least: equal samples give their own value, and no deviation.
   const Seconds least = sorted.front();

@@ -12,6 +12,7 @@
 #include "titer/estimate/model_state.hpp"
 #include "titer/estimate/step_length.hpp"
 #include "titer/simulate/network_loads.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -75,12 +76,7 @@ std::vector<std::size_t> latest_devices(const World& world, const Accounts& acco
       known = rank;
     }
   }
-  std::vector<std::size_t> devices;
-  devices.reserve(latest.size());
-  for (const auto& device : latest) {
-    devices.push_back(*device);
-  }
-  return devices;
+  return each_of(latest, [&](const auto& device) { return *device; });
 }
 
 SimulatedRank simulated_rank(const RankAccount& account, Ticks makespan) {
@@ -100,12 +96,7 @@ SimulatedRank simulated_rank(const RankAccount& account, Ticks makespan) {
 
 /// What each pipeline rank holds all the time.
 std::vector<Bytes> fixed_bytes(const std::vector<StageMemory>& stages) {
-  std::vector<Bytes> fixed;
-  fixed.reserve(stages.size());
-  for (const StageMemory& stage : stages) {
-    fixed.push_back(stage.fixed());
-  }
-  return fixed;
+  return each_of(stages, [&](const StageMemory& stage) { return stage.fixed(); });
 }
 
 class Simulator {

@@ -17,7 +17,7 @@ std::int64_t most_spans(const World& world, const StepProgram& program) {
     std::int64_t spans = 0;
     for (const std::vector<Instruction>& track : rank.tracks) {
       spans += std::ssize(track);
-      spans += std::count_if(track.begin(), track.end(), [](const Instruction& instruction) {
+      spans += std::ranges::count_if(track, [](const Instruction& instruction) {
         return instruction.affected == Affected::to_previous ||
                instruction.affected == Affected::to_next;
       });

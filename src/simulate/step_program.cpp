@@ -7,7 +7,7 @@
 namespace titer {
 
 bool StepProgram::uses(Track track) const {
-  return std::any_of(ranks.begin(), ranks.end(), [&](const RankProgram& rank) {
+  return std::ranges::any_of(ranks, [&](const RankProgram& rank) {
     return !rank.tracks[static_cast<std::size_t>(track)].empty();
   });
 }

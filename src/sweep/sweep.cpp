@@ -8,6 +8,7 @@
 #include "titer/input/defect.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -69,9 +70,7 @@ void Sweep::indices(std::size_t point, std::vector<std::size_t>& at) const {
   }
 }
 
-bool Sweep::has(SweepColumn column) const {
-  return std::find(columns.begin(), columns.end(), column) != columns.end();
-}
+bool Sweep::has(SweepColumn column) const { return includes(columns, column); }
 
 std::uint64_t Sweep::fingerprint() const {
   TextHash hash;
@@ -103,12 +102,11 @@ struct SweepWorker::Working {
    public:
     const std::string& of(const StepResult& result) {
       const StageMemory& stage = result.peak_stage();
-      const bool same =
-          capacity_ == result.memory_capacity && tiers_ == result.tiers &&
-          stage_.stage == stage.stage &&
-          std::all_of(kMemoryParts.begin(), kMemoryParts.end(), [&](const auto& part) {
-            return stage_.*part.value == stage.*part.value;
-          });
+      const bool same = capacity_ == result.memory_capacity && tiers_ == result.tiers &&
+                        stage_.stage == stage.stage &&
+                        std::ranges::all_of(kMemoryParts, [&](const auto& part) {
+                          return stage_.*part.value == stage.*part.value;
+                        });
       if (text_.empty() || !same) {
         stage_ = stage;
         capacity_ = result.memory_capacity;

@@ -7,6 +7,7 @@
 
 #include "sweep_numbers.hpp"
 #include "titer/input/expression.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -80,7 +81,7 @@ std::vector<Value> read_powers(Reader in) {
 }
 
 void sort_once(std::vector<std::int64_t>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
@@ -183,9 +184,7 @@ class AxesReader {
   void read_axis(Reader& in, const std::string& path) {
     const Value* written = in.raw(path);
     Axis axis{.path = path, .values = {}, .where = document_->where(written->origin)};
-    const bool is_known = std::any_of(sweep_->axes.begin(),
-                                      sweep_->axes.end(),
-                                      [&](const Axis& other) { return other.path == path; });
+    const bool is_known = includes(sweep_->axes, path, &Axis::path);
     if (!scenario_part(path)) {
       in.fail(path, part_expected(path));
     } else if (is_known) {
@@ -203,11 +202,8 @@ class AxesReader {
   }
 
   static std::string part_expected(const std::string& path) {
-    std::vector<std::string_view> parts;
-    parts.reserve(kScenarioParts.size());
-    for (const Choice<ScenarioPart>& part : kScenarioParts) {
-      parts.push_back(part.name);
-    }
+    const std::vector<std::string_view> parts =
+        each_of(kScenarioParts, &Choice<ScenarioPart>::name);
     const std::size_t dot = std::min(path.find('.'), path.size());
     const std::string_view near = closest(std::string_view(path).substr(0, dot), parts);
     return fmt::format(
@@ -263,9 +259,8 @@ class AxesReader {
   /// Empty where a problem was reported, here or of an axis before.
   std::optional<WholeNumbers> dividends_of(const std::string& text, const std::string& where) {
     const bool has_base = sweep_->base.document().root.kind == Value::Kind::object;
-    if (!has_base || std::any_of(sweep_->axes.begin(), sweep_->axes.end(), [](const Axis& axis) {
-          return axis.values.empty();
-        })) {
+    if (!has_base ||
+        std::ranges::any_of(sweep_->axes, [](const Axis& axis) { return axis.values.empty(); })) {
       return std::nullopt;
     }
     try {

@@ -19,11 +19,9 @@ bool places_experts(const Sweep& sweep) {
   if (has_experts(sweep.base.document().at("plan.rank_order"))) {
     return true;
   }
-  return std::any_of(sweep.axes.begin(), sweep.axes.end(), [](const Axis& axis) {
+  return std::ranges::any_of(sweep.axes, [](const Axis& axis) {
     return axis.path == "plan.rank_order" &&
-           std::any_of(axis.values.begin(), axis.values.end(), [](const Value& value) {
-             return has_experts(&value);
-           });
+           std::ranges::any_of(axis.values, [](const Value& value) { return has_experts(&value); });
   });
 }
 
@@ -53,7 +51,7 @@ bool SweepReading::stands_alone(const Input& input) const {
   if (!ScenarioField::at(input.path) || (input.path == "plan.expert" && places_experts(*sweep_))) {
     return false;
   }
-  return std::none_of(inputs_.begin(), inputs_.end(), [&](const Input& other) {
+  return std::ranges::none_of(inputs_, [&](const Input& other) {
     return is_inside(input.path, other.path) || is_inside(other.path, input.path) ||
            (&other != &input && other.path == input.path);
   });

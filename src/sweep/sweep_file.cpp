@@ -13,6 +13,7 @@
 #include "titer/scenario/notes.hpp"
 #include "titer/sweep/sweep.hpp"
 #include "titer/sweep/sweep_schema.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -30,14 +31,12 @@ using F = SweepFile;
 
 /// A number with a name, or one that is put at a path.
 std::optional<std::string> refused_name(const Sweep& sweep, const std::string& name) {
-  const bool is_axis = std::any_of(
-      sweep.axes.begin(), sweep.axes.end(), [&](const Axis& axis) { return axis.path == name; });
+  const bool is_axis = includes(sweep.axes, name, &Axis::path);
   const std::vector<std::string> columns = result_names();
   if (is_axis) {
     return "expected another path than that of an axis";
   }
-  if (std::find(columns.begin(), columns.end(), name) != columns.end() || name == "status" ||
-      name == "reason" || name == "grade") {
+  if (includes(columns, name) || name == "status" || name == "reason" || name == "grade") {
     return "expected another name than that of a result's column";
   }
   const bool is_path = name.find('.') != std::string::npos;
@@ -100,9 +99,8 @@ void read_constraints(const Field<F>& own, Reader& in, F& file) {
 void read_columns(const Field<F>& own, Reader& in, F& file) {
   Sweep& sweep = file.sweep;
   for (const std::string& text : in.texts(own.key)) {
-    const auto* const column = std::find_if(kSweepColumns.begin(),
-                                            kSweepColumns.end(),
-                                            [&](const auto& known) { return known.name == text; });
+    const auto* const column =
+        std::ranges::find_if(kSweepColumns, [&](const auto& known) { return known.name == text; });
     if (column == kSweepColumns.end() || sweep.has(column->value)) {
       in.fail(own.key,
               fmt::format("expected {} and {}, each once or not at all",
@@ -116,10 +114,8 @@ void read_columns(const Field<F>& own, Reader& in, F& file) {
 
 /// A mistake that every point would repeat is the file's, not the points'.
 void check_constant_parts(const Sweep& sweep) {
-  std::vector<ScenarioPart> varied;
-  for (const Axis& axis : sweep.axes) {
-    varied.push_back(*scenario_part(axis.path));
-  }
+  std::vector<ScenarioPart> varied =
+      each_of(sweep.axes, [&](const Axis& axis) { return *scenario_part(axis.path); });
   for (const DerivedField& field : sweep.derived) {
     if (const auto part = scenario_part(field.name)) {
       varied.push_back(*part);
@@ -253,9 +249,8 @@ void demand_sequences(const Sweep& sweep) {
       first.assign({axis.path, axis.values.front(), "axes"});
     }
   }
-  if (std::any_of(sweep.derived.begin(), sweep.derived.end(), [&](const DerivedField& field) {
-        return says_it(field.name);
-      })) {
+  if (std::ranges::any_of(sweep.derived,
+                          [&](const DerivedField& field) { return says_it(field.name); })) {
     return;
   }
   Scenario scenario;

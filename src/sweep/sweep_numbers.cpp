@@ -6,6 +6,7 @@
 #include <array>
 
 #include "titer/estimate/figures.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -153,7 +154,7 @@ std::vector<double> SweepNumbers::along(std::size_t axis,
 }
 
 SweepNumbers::Known SweepNumbers::find(const std::string& name, std::string_view begin) {
-  const auto known = std::find(names_.begin(), names_.end(), name);
+  const auto known = std::ranges::find(names_, name);
   if (known != names_.end()) {
     const auto slot = static_cast<std::size_t>(known - names_.begin());
     return {.slot = slot, .level = levels_[slot]};
@@ -168,11 +169,11 @@ SweepNumbers::Known SweepNumbers::find(const std::string& name, std::string_view
   if (const auto number = value == nullptr ? std::nullopt : number_of(*value)) {
     return add(name, *number, 0);
   }
-  if (std::find(kOnes.begin(), kOnes.end(), name) != kOnes.end()) {
+  if (includes(kOnes, name)) {
     return add(name, 1.0, 0);
   }
   const std::vector<std::string> columns = result_names();
-  const auto column = std::find(columns.begin(), columns.end(), name);
+  const auto column = std::ranges::find(columns, name);
   if (!has_results_ || column == columns.end()) {
     throw InputError(std::string(begin) + ": " + refusal(name));
   }
@@ -185,15 +186,14 @@ bool SweepNumbers::is_truth(std::string_view name) const {
   const auto is_boolean = [](const Value& value) { return value.kind == Value::Kind::boolean; };
   if (const auto axis = axis_of(name)) {
     const Axis& varied = sweep_->axes[*axis];
-    return varied.path == name &&
-           std::all_of(varied.values.begin(), varied.values.end(), is_boolean);
+    return varied.path == name && std::ranges::all_of(varied.values, is_boolean);
   }
   const Value* value = sweep_->base.document().at(name);
   return value == nullptr ? name == "fits" : is_boolean(*value);
 }
 
 std::string SweepNumbers::refusal(const std::string& name) const {
-  if (std::find(kOpen.begin(), kOpen.end(), name) != kOpen.end()) {
+  if (includes(kOpen, name)) {
     return fmt::format(
         "expected {} to be written in the scenario, as an axis or as a derived field; where it is "
         "left open it has no number here",
@@ -216,11 +216,8 @@ std::string SweepNumbers::refusal(const std::string& name) const {
 }
 
 std::vector<std::size_t> SweepNumbers::axes() const {
-  std::vector<std::size_t> found;
-  for (const AlongAxis& one : along_) {
-    found.push_back(one.axis);
-  }
-  std::sort(found.begin(), found.end());
+  std::vector<std::size_t> found = each_of(along_, &AlongAxis::axis);
+  std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }

@@ -1,5 +1,6 @@
 #include "sweep_reading.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 #include <fmt/format.h>
 
@@ -57,9 +58,8 @@ SweepReading::SweepReading(const Sweep& sweep)
 /// of a cluster of fixed size keeps that size where the plan leaves its replicas open.
 bool SweepReading::sizes_follow_plans() const {
   const auto varies = [&](std::string_view path) {
-    return std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& input) {
-      return input.path == path && !input.field;
-    });
+    return std::ranges::any_of(
+        inputs_, [&](const Input& input) { return input.path == path && !input.field; });
   };
   const bool is_fixed = sweep_->base.document().at("cluster.nodes") != nullptr;
   return varies("cluster") && (is_fixed || varies("cluster.nodes")) &&
@@ -75,11 +75,7 @@ bool SweepReading::conditions_follow_plans() const {
 
 /// Reads what no axis changes.
 void SweepReading::prepare() {
-  std::vector<ScenarioPart> all;
-  all.reserve(kScenarioParts.size());
-  for (const Choice<ScenarioPart>& part : kScenarioParts) {
-    all.push_back(part.value);
-  }
+  const std::vector<ScenarioPart> all = each_of(kScenarioParts, &Choice<ScenarioPart>::value);
   source_.read_without(all, scenario_);
   for (const ScenarioPart part : all) {
     if (parts_[static_cast<std::size_t>(part)].inputs.empty()) {

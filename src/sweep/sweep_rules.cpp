@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 namespace {
 
@@ -20,7 +22,7 @@ SweepRules::SweepRules(const Sweep& sweep) : numbers_(sweep) {
   Problems problems;
   for (const DerivedField& field : sweep.derived) {
     const std::vector<std::string>& used = numbers_.names();
-    if (std::find(used.begin(), used.end(), field.name) != used.end()) {
+    if (includes(used, field.name)) {
       problems.add(field.where + ": expected it before the fields that mention it");
     }
     levels.push_back(level_of(field.expression, field.where, problems));
@@ -50,8 +52,7 @@ SweepRules::SweepRules(const Sweep& sweep) : numbers_(sweep) {
                     .is_constraint = is_constraint,
                     .index = index});
   }
-  std::stable_sort(
-      steps_.begin(), steps_.end(), [](const Step& a, const Step& b) { return a.level < b.level; });
+  std::ranges::stable_sort(steps_, {}, &Step::level);
   compute_constants(sweep);
 }
 
@@ -115,8 +116,8 @@ std::size_t SweepRules::resume(std::span<const std::size_t> at) {
   }
   std::copy(differs.first, at.end(), differs.second);
   numbers_.put(at, first);
-  const auto after = std::find_if(
-      steps_.begin(), steps_.end(), [&](const Step& step) { return step.level > first; });
+  const auto after =
+      std::ranges::find_if(steps_, [&](const Step& step) { return step.level > first; });
   return std::min(done_, static_cast<std::size_t>(after - steps_.begin()));
 }
 

@@ -23,13 +23,12 @@ bool may_take_events(const Sweep& sweep, std::optional<Fidelity> fidelity) {
   const Document& base = sweep.base.document();
   const auto differs = [](const Axis& axis) {
     return axis.path.starts_with("conditions") || axis.path == "plan.batch_shares" ||
-           (axis.path == "plan" &&
-            std::any_of(axis.values.begin(), axis.values.end(), [](const Value& value) {
+           (axis.path == "plan" && std::ranges::any_of(axis.values, [](const Value& value) {
               return value.find("batch_shares") != nullptr;
             }));
   };
   return base.at("conditions") != nullptr || base.at("plan.batch_shares") != nullptr ||
-         std::any_of(sweep.axes.begin(), sweep.axes.end(), differs);
+         std::ranges::any_of(sweep.axes, differs);
 }
 
 /// Chunks between the first not handed on and the last begun. A killed process loses no more than

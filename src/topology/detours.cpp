@@ -1,8 +1,7 @@
 #include "titer/topology/detours.hpp"
 
-#include <algorithm>
-
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -32,7 +31,7 @@ std::vector<bool> usable(const Topology& topology, bool switches) {
 
 std::vector<int> regions_of(const Topology& topology, int switches_per_region) {
   std::vector<bool> with_devices = usable(topology, true);
-  const bool any = std::find(with_devices.begin(), with_devices.end(), true) != with_devices.end();
+  const bool any = includes(with_devices, true);
   if (!any) {
     with_devices = usable(topology, false);
   }

@@ -161,9 +161,8 @@ class Outage {
       return true;
     }
     const std::vector<std::string> names = labels(topology_);
-    return std::all_of(failures_.named.begin(),
-                       failures_.named.end(),
-                       [&](const std::string& name) { return choose_by_name(name, names); });
+    return std::ranges::all_of(
+        failures_.named, [&](const std::string& name) { return choose_by_name(name, names); });
   }
 
   bool choose_by_name(const std::string& name, const std::vector<std::string>& names) {
@@ -172,7 +171,7 @@ class Outage {
     for (const std::string& part :
          {name.substr(0, dash), dash == std::string::npos ? "" : name.substr(dash + 3)}) {
       const std::string wanted = spaceless_end(part);
-      const auto found = std::find(names.begin(), names.end(), wanted);
+      const auto found = std::ranges::find(names, wanted);
       if (found != names.end()) {
         ends.push_back(static_cast<int>(found - names.begin()));
       } else if (!wanted.empty()) {

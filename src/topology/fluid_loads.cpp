@@ -81,7 +81,7 @@ class Loader {
       anchors.push_back(anchor(rank));
     }
     check_distinct(uniform.ranks);
-    std::sort(anchors.begin(), anchors.end());
+    std::ranges::sort(anchors);
     Exchange exchange{.per_pair = uniform.per_pair, .shares = {}};
     for (const int vertex : anchors) {
       if (exchange.shares.empty() || exchange.shares.back().anchor != vertex) {
@@ -97,11 +97,9 @@ class Loader {
   }
 
   std::vector<Bytes> run() && {
-    std::stable_sort(
-        demands_.begin(), demands_.end(), [](const auto& a, const auto& b) { return a.to < b.to; });
-    std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const auto& a, const auto& b) {
-      return a.anchor < b.anchor;
-    });
+    std::ranges::stable_sort(demands_, [](const auto& a, const auto& b) { return a.to < b.to; });
+    std::ranges::stable_sort(arrivals_,
+                             [](const auto& a, const auto& b) { return a.anchor < b.anchor; });
     auto demand = demands_.begin();
     auto arrival = arrivals_.begin();
     for (int to = 0; to < router_.topology().vertices(); ++to) {
@@ -128,8 +126,8 @@ class Loader {
            "traffic is between vertices of the topology");
   }
   static void check_distinct(std::vector<int> ranks) {
-    std::sort(ranks.begin(), ranks.end());
-    ensure(std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end(),
+    std::ranges::sort(ranks);
+    ensure(std::ranges::adjacent_find(ranks) == ranks.end(),
            "an exchange is among distinct devices");
   }
 

@@ -36,7 +36,7 @@ std::optional<BytesPerSecond> nvlink_bandwidth(int sm) {
 
 std::optional<BytesPerSecond> xgmi_bandwidth(std::string_view gcn) {
   const std::string_view number = gcn.substr(gcn.starts_with("gfx") ? 3 : 0);
-  const auto* known = std::find_if(kXgmi.begin(), kXgmi.end(), [&](const XgmiGeneration& other) {
+  const auto* known = std::ranges::find_if(kXgmi, [&](const XgmiGeneration& other) {
     return other.gcn == number.substr(0, number.find(':'));  // "gfx90a:sramecc+:xnack-"
   });
   return known == kXgmi.end() ? std::nullopt : std::optional(known->bandwidth);

@@ -69,9 +69,9 @@ TopologySummary summarize_graph(const Topology& built) {
     summary.links += wire.count;
   }
   std::tie(summary.least_degree, summary.most_degree) = device_degrees(built);
-  summary.reduces = std::any_of(
-      built.details.begin(), built.details.end(), [](const Switch& hub) { return hub.reduces; });
-  const bool is_wired = std::any_of(built.wires.begin(), built.wires.end(), [&](const Wire& wire) {
+  summary.reduces =
+      std::ranges::any_of(built.details, [](const Switch& hub) { return hub.reduces; });
+  const bool is_wired = std::ranges::any_of(built.wires, [&](const Wire& wire) {
     return wire.a < built.devices && wire.b < built.devices;
   });
   if (is_wired && built.devices >= 2 && built.devices <= kMostRinged) {

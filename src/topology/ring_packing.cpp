@@ -9,6 +9,7 @@
 
 #include "titer/topology/topology.hpp"
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 
@@ -20,8 +21,8 @@ class Links {
   Links(const Topology& topology, const std::vector<int>& group)
       : size_(group.size()), count_(group.size() * group.size(), 0) {
     for (const Wire& wire : topology.wires) {
-      const auto a = std::find(group.begin(), group.end(), wire.a);
-      const auto b = std::find(group.begin(), group.end(), wire.b);
+      const auto a = std::ranges::find(group, wire.a);
+      const auto b = std::ranges::find(group, wire.b);
       if (a != group.end() && b != group.end()) {
         change(static_cast<std::size_t>(a - group.begin()),
                static_cast<std::size_t>(b - group.begin()),
@@ -219,21 +220,19 @@ BytesPerSecond switched_bandwidth(const Topology& topology, const std::vector<in
       if (wire.a != hub && wire.b != hub) {
         continue;
       }
-      const auto member = std::find(group.begin(), group.end(), wire.a == hub ? wire.b : wire.a);
+      const auto member = std::ranges::find(group, wire.a == hub ? wire.b : wire.a);
       if (member != group.end()) {
         ports[static_cast<std::size_t>(member - group.begin())] += wire.count * wire.bandwidth;
       }
     }
-    sum += *std::min_element(ports.begin(), ports.end());
+    sum += *std::ranges::min_element(ports);
   }
   return sum;
 }
 
 BytesPerSecond slowest_link(const Topology& topology, const std::vector<int>& group) {
   std::optional<BytesPerSecond> slowest;
-  const auto inside = [&group](int vertex) {
-    return std::find(group.begin(), group.end(), vertex) != group.end();
-  };
+  const auto inside = [&group](int vertex) { return includes(group, vertex); };
   for (const Wire& wire : topology.wires) {
     if (inside(wire.a) && inside(wire.b)) {
       slowest = std::min(slowest.value_or(wire.bandwidth), wire.bandwidth);

@@ -180,9 +180,9 @@ BytesPerSecond halves_bandwidth(const Topology& topology) {
 }
 
 bool are_distinct_devices(const Topology& topology, std::vector<int> group) {
-  std::sort(group.begin(), group.end());
+  std::ranges::sort(group);
   return group.front() >= 0 && group.back() < topology.devices &&
-         std::adjacent_find(group.begin(), group.end()) == group.end();
+         std::ranges::adjacent_find(group) == group.end();
 }
 
 }  // namespace titer

@@ -21,8 +21,7 @@ std::vector<Bytes> hashed_loads(const Router& router, const Traffic& traffic) {
       }
     }
   }
-  std::stable_sort(
-      demands.begin(), demands.end(), [](const auto& a, const auto& b) { return a.to < b.to; });
+  std::ranges::stable_sort(demands, [](const auto& a, const auto& b) { return a.to < b.to; });
   std::vector<Bytes> loads(2 * router.topology().wires.size());
   RouteCosts costs;
   costs.to = -1;
@@ -143,8 +142,8 @@ std::optional<Seconds> halves_time(const Topology& topology, const Traffic& traf
     }
   }
   for (const UniformExchange& exchange : traffic.exchanges) {
-    const auto lower = std::count_if(
-        exchange.ranks.begin(), exchange.ranks.end(), [half](int rank) { return rank < half; });
+    const auto lower =
+        std::ranges::count_if(exchange.ranks, [half](int rank) { return rank < half; });
     const auto upper = static_cast<std::ptrdiff_t>(exchange.ranks.size()) - lower;
     const Bytes across =
         static_cast<double>(lower) * static_cast<double>(upper) * exchange.per_pair;

@@ -141,8 +141,8 @@ struct Inside {
 Inside links_inside(const Topology& topology, const std::vector<int>& group, int shares) {
   Inside inside;
   for (const Wire& wire : topology.wires) {
-    const auto a = std::find(group.begin(), group.end(), wire.a);
-    const auto b = std::find(group.begin(), group.end(), wire.b);
+    const auto a = std::ranges::find(group, wire.a);
+    const auto b = std::ranges::find(group, wire.b);
     if (a == group.end() || b == group.end() || wire.a == wire.b) {
       continue;
     }

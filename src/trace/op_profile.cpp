@@ -144,9 +144,7 @@ class ProfileReader {
   }
 
   void finish() {
-    std::stable_sort(step_.kinds.begin(),
-                     step_.kinds.end(),
-                     [](const KindUse& a, const KindUse& b) { return a.time > b.time; });
+    std::ranges::stable_sort(step_.kinds, std::ranges::greater(), &KindUse::time);
     step_.kinds.resize(std::min(step_.kinds.size(), kMostKindsOfOperators));
     step_.remarks.emplace_back(
         raw_ ? "times are of all cores and steps together: shares can be compared"

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 #include "trace_sweep.hpp"
 
@@ -56,8 +57,8 @@ void sort_spans(TraceDevice& device) {
   const auto by_start = [](const TraceSpan& a, const TraceSpan& b) {
     return a.start() < b.start();
   };
-  if (!std::is_sorted(device.spans.begin(), device.spans.end(), by_start)) {
-    std::sort(device.spans.begin(), device.spans.end(), by_start);
+  if (!std::ranges::is_sorted(device.spans, by_start)) {
+    std::ranges::sort(device.spans, by_start);
   }
 }
 
@@ -97,11 +98,9 @@ void set_median(const TraceSweep& sweep, double steps, StepBreakdown& step) {
   if (steps < 2 || static_cast<double>(sweep.windows().size()) != steps) {
     return;
   }
-  std::vector<TraceTime> lengths;
-  for (const TraceWindow& window : sweep.windows()) {
-    lengths.push_back(window.end - window.start);
-  }
-  std::sort(lengths.begin(), lengths.end());
+  std::vector<TraceTime> lengths = each_of(
+      sweep.windows(), [&](const TraceWindow& window) { return window.end - window.start; });
+  std::ranges::sort(lengths);
   const std::size_t half = lengths.size() / 2;
   step.median = lengths.size() % 2 == 1
                     ? seconds(lengths[half])
@@ -144,8 +143,7 @@ std::vector<KindUse> longest(const Trace& trace, const std::vector<KindSum>& sum
   for (const auto& [key, sum] : names) {
     uses.push_back(use_of({.name = std::string(key.first), .category = key.second}, sum, factor));
   }
-  std::stable_sort(
-      uses.begin(), uses.end(), [](const KindUse& a, const KindUse& b) { return a.time > b.time; });
+  std::ranges::stable_sort(uses, std::ranges::greater(), &KindUse::time);
   uses.resize(std::min(uses.size(), kMostKindsOfKernels));
   return uses;
 }

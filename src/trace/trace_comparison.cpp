@@ -112,7 +112,7 @@ std::string likely(const TermTime& measured, const TermTime& predicted, bool wai
 
 /// Whether a collective's mean call takes much longer than its fastest of the same group.
 bool waits(const StepBreakdown& step, std::string_view category) {
-  return std::any_of(step.collectives.begin(), step.collectives.end(), [&](const KindUse& use) {
+  return std::ranges::any_of(step.collectives, [&](const KindUse& use) {
     return name(use.kind.category) == category && use.calls > 0 &&
            use.time / use.calls > kWaiting * use.fastest;
   });
@@ -180,9 +180,8 @@ void read(TraceComparison& comparison, const StepBreakdown& measured) {
     }
   }
   const auto size = [](const TraceTerm* term) { return std::abs(term->difference()->si()); };
-  std::stable_sort(big.begin(), big.end(), [&](const TraceTerm* a, const TraceTerm* b) {
-    return size(a) > size(b);
-  });
+  std::ranges::stable_sort(
+      big, [&](const TraceTerm* a, const TraceTerm* b) { return size(a) > size(b); });
   big.resize(std::min(big.size(), kMostReadings));
   for (const TraceTerm* term : big) {
     comparison.readings.push_back(sentence(*term, measured));

@@ -72,7 +72,7 @@ TraceFormat trace_format(const std::filesystem::path& path) {
                      "export --type sqlite` writes of it");
   }
   const auto is_control = [](char c) { return c >= 0 && c < 9; };
-  if (std::any_of(head.begin(), head.end(), is_control)) {
+  if (std::ranges::any_of(head, is_control)) {
     return TraceFormat::chakra;
   }
   constexpr std::string_view blanks = "\xEF\xBB\xBF \t\r\n";

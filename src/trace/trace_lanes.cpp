@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "titer/input/reader.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
 
 namespace titer {
@@ -15,9 +16,7 @@ constexpr std::size_t kMostLanes = 4096;
 
 /// Each step lasts until the next one begins.
 void join_steps(std::vector<TraceStep>& steps) {
-  std::stable_sort(steps.begin(), steps.end(), [](const TraceStep& a, const TraceStep& b) {
-    return a.start < b.start;
-  });
+  std::ranges::stable_sort(steps, {}, &TraceStep::start);
   for (std::size_t i = 1; i < steps.size(); ++i) {
     steps[i - 1].end = steps[i].start;
   }
@@ -35,8 +34,7 @@ bool comes_before(std::string_view a, std::string_view b) {
 }
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(
-      words.begin(), words.end(), [&](std::string_view word) { return text.starts_with(word); });
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.starts_with(word); });
 }
 
 bool is_digit_at(std::string_view text, std::size_t at) {
@@ -97,7 +95,7 @@ TraceLanes::Lane& TraceLanes::lane(const LaneKey& key) {
   if (last_ < lanes_.size() && is_it(lanes_[last_])) {
     return lanes_[last_];
   }
-  const auto known = std::find_if(lanes_.begin(), lanes_.end(), is_it);
+  const auto known = std::ranges::find_if(lanes_, is_it);
   last_ = static_cast<std::size_t>(known - lanes_.begin());
   if (known == lanes_.end()) {
     if (lanes_.size() == kMostLanes) {
@@ -196,7 +194,7 @@ void TraceLanes::finish_xla(Trace& trace) {
     }
     TraceDevice& device = trace.devices.back();
     const std::string_view line = thread_name(lane);
-    const bool has_streams = std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& other) {
+    const bool has_streams = std::ranges::any_of(lanes_, [&](const Lane& other) {
       return other.process == lane.process && thread_name(other).starts_with("Stream #");
     });
     if (line == "Steps") {
@@ -213,13 +211,11 @@ void TraceLanes::finish_xla(Trace& trace) {
 }
 
 void TraceLanes::finish(Trace& trace) {
-  std::stable_sort(lanes_.begin(), lanes_.end(), [](const Lane& a, const Lane& b) {
+  std::ranges::stable_sort(lanes_, [](const Lane& a, const Lane& b) {
     return a.process == b.process ? comes_before(a.thread, b.thread)
                                   : comes_before(a.process, b.process);
   });
-  const bool pytorch = std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) {
-    return lane.sort == LaneSort::kernels;
-  });
+  const bool pytorch = includes(lanes_, LaneSort::kernels, &Lane::sort);
   if (pytorch) {
     finish_pytorch(trace);
   } else {

@@ -15,6 +15,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 #include "titer/trace/trace.hpp"
+#include "titer/units/lists.hpp"
 #include "trace_kinds.hpp"
 
 namespace titer {
@@ -243,9 +244,7 @@ class NsightReader {
     }
     device.spans.emplace_back(start, duration, kinds_.of(facts_));
     const std::string name = std::to_string(row.integer(4));
-    auto stream = std::find_if(device.streams.begin(),
-                               device.streams.end(),
-                               [&](const TraceStream& one) { return one.name == name; });
+    auto stream = std::ranges::find(device.streams, name, &TraceStream::name);
     if (stream == device.streams.end()) {
       stream = device.streams.insert(stream, {.name = name, .busy = {}, .spans = 0});
     }
@@ -302,7 +301,7 @@ class NsightReader {
                                                         "train_iter",
                                                         "batch",
                                                         "profilerstep"};
-    return std::find(names.begin(), names.end(), low) != names.end() ? low : "";
+    return includes(names, low) ? low : "";
   }
 
   /// By the table that tells the devices' names; until the middle of 2021 it was another.

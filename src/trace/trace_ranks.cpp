@@ -7,6 +7,7 @@
 #include <set>
 
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -67,8 +68,7 @@ std::vector<KindUse> joined_uses(const std::vector<StepBreakdown>& steps,
   for (auto& [key, use] : all) {
     list.push_back(std::move(use));
   }
-  std::stable_sort(
-      list.begin(), list.end(), [](const KindUse& a, const KindUse& b) { return a.time > b.time; });
+  std::ranges::stable_sort(list, std::ranges::greater(), &KindUse::time);
   return list;
 }
 
@@ -109,10 +109,7 @@ TraceRanks join_ranks(const std::vector<StepBreakdown>& steps) {
   for (const StepBreakdown& step : steps) {
     joined.ranks.push_back(rank_step(step));
   }
-  const auto least = std::min_element(
-      joined.ranks.begin(), joined.ranks.end(), [](const RankStep& a, const RankStep& b) {
-        return a.communication < b.communication;
-      });
+  const auto least = std::ranges::min_element(joined.ranks, {}, &RankStep::communication);
   joined.late = static_cast<std::size_t>(least - joined.ranks.begin());
   Seconds sum;
   for (const RankStep& rank : joined.ranks) {
@@ -126,11 +123,8 @@ std::string straggler_sentence(const TraceRanks& ranks) {
   if (ranks.ranks.size() < 2 || !(ranks.waiting > kLeastWaiting * ranks.mean.time)) {
     return "";
   }
-  std::vector<Seconds> compute;
-  for (const RankStep& rank : ranks.ranks) {
-    compute.push_back(rank.compute);
-  }
-  std::sort(compute.begin(), compute.end());
+  std::vector<Seconds> compute = each_of(ranks.ranks, &RankStep::compute);
+  std::ranges::sort(compute);
   const RankStep& late = ranks.ranks[ranks.late];
   return fmt::format(
       "{} ({}) comes last to collectives: it computes for {} where the middle rank takes {}; the "

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
@@ -36,8 +37,7 @@ bool is_nested(const Datum& datum) {
 
 std::string cell(const Figures& row, std::string_view path) {
   const std::string_view key = path.substr(0, path.find('.'));
-  const auto found =
-      std::find_if(row.begin(), row.end(), [&](const Figure& figure) { return figure.key == key; });
+  const auto found = std::ranges::find(row, key, &Figure::key);
   if (found == row.end()) {
     return "";
   }
@@ -53,9 +53,7 @@ struct NotedColumn {
 };
 
 void note(const Figure& figure, std::vector<NotedColumn>& columns) {
-  auto known = std::find_if(columns.begin(), columns.end(), [&](const NotedColumn& column) {
-    return column.name == figure.key;
-  });
+  auto known = std::ranges::find(columns, figure.key, &NotedColumn::name);
   if (known == columns.end()) {
     known = columns.insert(known, {.name = figure.key});
   }
@@ -141,7 +139,7 @@ std::string csv_of(const FigureRows& rows, std::string_view columns, const Figur
   Row names;
   Row cells;
   for (const Figure& figure : all_rows) {
-    if (std::ranges::find(wanted, figure.key, &Column::name) == wanted.end()) {
+    if (!includes(wanted, figure.key, &Column::name)) {
       names.push_back(figure.key);
       cells.push_back(csv_cell(figure.datum.value()));
     }
@@ -153,7 +151,7 @@ std::string csv_of(const FigureRows& rows, std::string_view columns, const Figur
   cells.resize(names.size());
   std::string text = csv_line(names);
   for (const Figures& row : rows) {
-    std::transform(wanted.begin(), wanted.end(), cells.begin() + begin, [&](const Column& column) {
+    std::ranges::transform(wanted, cells.begin() + begin, [&](const Column& column) {
       return cell(row, column.path);
     });
     text += csv_line(cells);

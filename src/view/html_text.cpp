@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "html_parts.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/view/svg.hpp"
 
 namespace titer {
@@ -119,9 +120,8 @@ class TextReader {
     if (!heading.empty()) {
       parts_.body += heading_element(heading);
     }
-    const bool is_known = std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
-      return std::find(headline_.begin(), headline_.end(), row) != headline_.end();
-    });
+    const bool is_known =
+        std::ranges::all_of(table.rows, [&](const Row& row) { return includes(headline_, row); });
     if (table.has_heading || !is_known) {
       parts_.body += table_element(table, heading.empty() ? "figures" : heading);
     }

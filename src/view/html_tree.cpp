@@ -4,6 +4,7 @@
 #include <span>
 
 #include "html_parts.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/view/svg.hpp"
 
 namespace titer {
@@ -13,9 +14,8 @@ constexpr std::size_t kMostTreeRows = 200;  // of a list
 
 bool is_list_of_objects(const Value& value) {
   return value.kind == Value::Kind::array && !value.items.empty() &&
-         std::all_of(value.items.begin(), value.items.end(), [](const Value& item) {
-           return item.kind == Value::Kind::object;
-         });
+         std::ranges::all_of(value.items,
+                             [](const Value& item) { return item.kind == Value::Kind::object; });
 }
 
 /// Key and value of each member that is none of the tables of its own.
@@ -35,7 +35,7 @@ TextView::Table heading_of(std::span<const Value> objects) {
   Row& heading = table.rows.front();
   for (const Value& object : objects) {
     for (const auto& [key, member] : object.members) {
-      if (std::find(heading.begin(), heading.end(), key) == heading.end()) {
+      if (!includes(heading, key)) {
         heading.push_back(key);
         table.aligns += member.kind == Value::Kind::number ? 'r' : 'l';
       }

@@ -29,10 +29,8 @@ bool is_character(unsigned code) {
 /// How many bytes the character at the beginning of a text has; 0 where it is none. [RFC 3629]
 std::size_t utf8_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
-  const auto* const kind =
-      std::find_if(kUtf8Lengths.begin(), kUtf8Lengths.end(), [&](const Utf8Length& one) {
-        return (first & one.mask) == one.lead;
-      });
+  const auto* const kind = std::ranges::find_if(
+      kUtf8Lengths, [&](const Utf8Length& one) { return (first & one.mask) == one.lead; });
   if (kind == kUtf8Lengths.end() || kind->bytes > text.size()) {
     return 0;
   }

@@ -13,7 +13,7 @@ namespace titer {
 /// Code points: every byte that does not continue one.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::vector<std::size_t> column_widths(const std::vector<Row>& rows) {

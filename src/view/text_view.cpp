@@ -29,10 +29,9 @@ std::vector<const Figure*> labelled(const Figures& figures) {
 
 /// Whether a table has a column: some row has its figure, or each must.
 bool is_shown(const std::vector<std::vector<const Figure*>>& rows, std::size_t column) {
-  return !rows.front()[column]->if_any ||
-         std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
-           return column < row.size() && row[column]->datum.exists();
-         });
+  return !rows.front()[column]->if_any || std::ranges::any_of(rows, [&](const auto& row) {
+    return column < row.size() && row[column]->datum.exists();
+  });
 }
 
 /// The first bytes of a text that are at most so many characters.
@@ -161,7 +160,7 @@ TextView& TextView::table(const FigureRows& rows,
     return *this;
   }
   std::vector<std::vector<const Figure*>> cells;
-  std::transform(rows.begin(), rows.end(), std::back_inserter(cells), labelled);
+  std::ranges::transform(rows, std::back_inserter(cells), labelled);
   std::vector<Row> lines(1 + rows.size());
   for (std::size_t column = 0; column < cells.front().size(); ++column) {
     if (!is_shown(cells, column)) {
@@ -173,9 +172,8 @@ TextView& TextView::table(const FigureRows& rows,
       lines[i + 1].push_back(column < cells[i].size() ? cells[i][column]->datum.words() : "");
     }
   }
-  const bool has_heading = std::any_of(lines.front().begin(),
-                                       lines.front().end(),
-                                       [](const std::string& label) { return !label.empty(); });
+  const bool has_heading =
+      std::ranges::any_of(lines.front(), [](const std::string& label) { return !label.empty(); });
   if (!has_heading) {
     lines.erase(lines.begin());
   }

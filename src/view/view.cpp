@@ -11,8 +11,7 @@ constexpr std::string_view kNotes = "notes";
 
 /// Behind those that are there already.
 void merge(Figures& figures, Figure notes) {
-  const auto known = std::find_if(
-      figures.begin(), figures.end(), [](const Figure& figure) { return figure.key == kNotes; });
+  const auto known = std::ranges::find(figures, kNotes, &Figure::key);
   if (known == figures.end()) {
     figures.push_back(std::move(notes));
   } else if (!known->datum.exists()) {

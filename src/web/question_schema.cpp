@@ -1,5 +1,6 @@
 #include "titer/ask/question.hpp"
 #include "titer/input/schema.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/web/answer.hpp"
 
 namespace titer {
@@ -53,10 +54,8 @@ Value question_with(const Question& question) {
 }  // namespace
 
 Value question_schema() {
-  std::vector<Value> alternatives;
-  for (const Question& question : questions()) {
-    alternatives.push_back(question_with(question));
-  }
+  std::vector<Value> alternatives =
+      each_of(questions(), [&](const Question& question) { return question_with(question); });
   return schema::either(std::move(alternatives));
 }
 

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "titer/input/reader.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -28,14 +29,13 @@ bool is_rate(std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string_view over = text.substr(0, slash);
   const std::string_view under = slash == text.npos ? "" : text.substr(slash + 1);
-  return !over.empty() && !under.empty() && std::all_of(over.begin(), over.end(), is_letter) &&
-         std::all_of(under.begin(), under.end(), is_letter);
+  return !over.empty() && !under.empty() && std::ranges::all_of(over, is_letter) &&
+         std::ranges::all_of(under, is_letter);
 }
 
 bool means_file(std::string_view text) {
-  const bool ends_so = std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) {
-    return text.ends_with(ending);
-  });
+  const bool ends_so = std::ranges::any_of(
+      kEndings, [&](std::string_view ending) { return text.ends_with(ending); });
   return ends_so || (text.find('/') != text.npos && !is_rate(text));
 }
 
@@ -59,7 +59,7 @@ void look_at(const Document& request,
     const std::string inner = join_path(path, key);
     if (key == "file") {
       problems.push_back(inner + ": no file is read here");
-    } else if (std::find(kWords.begin(), kWords.end(), key) == kWords.end()) {
+    } else if (!includes(kWords, key)) {
       look_at(request, member, inner, problems);
     }
   }

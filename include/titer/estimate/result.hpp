@@ -176,8 +176,7 @@ struct StepResult {
 
   [[nodiscard]] bool fits() const { return memory_peak <= memory_capacity && tiers_fit(); }
   [[nodiscard]] bool tiers_fit() const {
-    return std::all_of(
-        tiers.begin(), tiers.end(), [](const TierNeed& tier) { return tier.fits(); });
+    return std::ranges::all_of(tiers, [](const TierNeed& tier) { return tier.fits(); });
   }
   /// The stage with the largest memory. REQUIRES a stage.
   [[nodiscard]] const StageMemory& peak_stage() const;

@@ -14,6 +14,7 @@
 #include "titer/search/search.hpp"
 #include "titer/search/search_schema.hpp"
 #include "titer/sweep/sweep_schema.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -80,10 +81,7 @@ constexpr std::array<ArgumentType, 8> kArgumentTypes = {
      {"TOPOLOGY", kTopologyData, nullptr}}};
 
 const ArgumentType* argument_type(const std::string& type) {
-  const auto* const found = std::find_if(kArgumentTypes.begin(),
-                                         kArgumentTypes.end(),
-                                         [&](const ArgumentType& one) { return one.type == type; });
-  return found == kArgumentTypes.end() ? nullptr : found;
+  return first_with(kArgumentTypes, type, &ArgumentType::type);
 }
 
 /// The choices that a description begins with: "text, csv or json", "closed (…), event (…) or …".
@@ -124,7 +122,7 @@ Words keys_of(const CLI::App& command) {
       continue;
     }
     for (const schema::Row& row : schema::rows(type->schema())) {
-      const bool fixed = std::all_of(row.path.begin(), row.path.end(), [](char c) {
+      const bool fixed = std::ranges::all_of(row.path, [](char c) {
         return c == '.' || c == '_' || std::islower(static_cast<unsigned char>(c)) != 0 ||
                std::isdigit(static_cast<unsigned char>(c)) != 0;
       });
@@ -146,11 +144,8 @@ Words values_of(const CLI::App& command, const CLI::Option& option) {
     return shipped_names(known->kind);
   }
   if (type == "COMMAND") {
-    Words names;
-    for (const CLI::App* sub : command.get_parent()->get_subcommands(nullptr)) {
-      names.push_back(sub->get_name());
-    }
-    return names;
+    return each_of(command.get_parent()->get_subcommands(nullptr),
+                   [&](const CLI::App* sub) { return sub->get_name(); });
   }
   Words all = choices_in(option.get_description());
   if (all.empty() && type == "NAME" && option.get_positional()) {
@@ -239,10 +234,8 @@ Words candidates(const CLI::App& program, Words words) {
   if (words.back().starts_with("-")) {
     return options_of(*command);
   }
-  Words all;
-  for (const CLI::App* sub : command->get_subcommands(nullptr)) {
-    all.push_back(sub->get_name());
-  }
+  Words all = each_of(command->get_subcommands(nullptr),
+                      [&](const CLI::App* sub) { return sub->get_name(); });
   if (const CLI::Option* positional = next_positional(*command, words)) {
     const Words values = values_of(*command, *positional);
     all.insert(all.end(), values.begin(), values.end());
@@ -252,7 +245,7 @@ Words candidates(const CLI::App& program, Words words) {
 
 std::string completions(const CLI::App& program, const Words& words) {
   Words all = candidates(program, words);
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   std::string text;
   for (const std::string& word : all) {

@@ -158,15 +158,14 @@ std::string see_also(const CLI::App& app) {
 
 std::string man_name(const CLI::App& app) {
   std::string name = typed(app);
-  std::replace(name.begin(), name.end(), ' ', '-');
+  std::ranges::replace(name, ' ', '-');
   return name;
 }
 
 std::string man_page(const CLI::App& app) {
   std::string title = man_name(app);
-  std::transform(title.begin(), title.end(), title.begin(), [](unsigned char c) {
-    return static_cast<char>(std::toupper(c));
-  });
+  std::ranges::transform(
+      title, title.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   const std::string& about = app.get_description();
   return fmt::format(".TH \"{}\" 1 \"\" \"titer {}\" \"Titer\"\n.SH NAME\n{} \\- {}\n",
                      troff(title),

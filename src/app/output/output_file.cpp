@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "app/command.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -50,8 +51,7 @@ constexpr std::array<Ending, 26> kEndings = {{{".csv", "csv actions"},
                                               {".xlsx", ""}}};
 
 const Ending* known_ending(const std::string& path) {
-  const auto* const known = std::ranges::find(kEndings, ending_of(path), &Ending::ending);
-  return known == kEndings.end() ? nullptr : known;
+  return first_with(kEndings, ending_of(path), &Ending::ending);
 }
 
 bool may_hold(const Ending& ending, std::string_view format) {
@@ -63,7 +63,7 @@ bool may_hold(const Ending& ending, std::string_view format) {
 
 std::string ending_of(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char letter) {
+  std::ranges::transform(ending, ending.begin(), [](unsigned char letter) {
     return static_cast<char>(std::tolower(letter));
   });
   return ending;

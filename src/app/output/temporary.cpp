@@ -50,7 +50,7 @@ class Watch {
     while (write(ends_[1], &none, 1) != 1) {
     }
     waiting_.join();
-    std::for_each(ends_.begin(), ends_.end(), close);
+    std::ranges::for_each(ends_, close);
   }
 
   void add(const std::filesystem::path& path) {

@@ -18,9 +18,8 @@ bool is_run(const Value& root) {
 }
 
 bool holds_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != text.npos;
-  });
+  return std::ranges::any_of(words,
+                             [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
 /// Output of nccl-tests and rccl-tests has a column of this name.

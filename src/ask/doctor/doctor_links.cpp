@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <numeric>
 
 #include "titer/calibrate/calibration_data.hpp"
 #include "titer/input/input_error.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -75,10 +75,9 @@ LinkFit fit_links(const ScenarioSource& source, const std::vector<MeasuredCollec
   const CalibrationData data = collective_data(paths, cluster, "", Bytes{});
   const std::string compared = before_fit(data, cluster);
   try {
-    std::vector<FittedFigure> figures;
-    for (const std::string& text : usual_network_figures(cluster, crosses_nodes(paths))) {
-      figures.push_back(fitted_figure(cluster, text));
-    }
+    const std::vector<FittedFigure> figures =
+        each_of(usual_network_figures(cluster, crosses_nodes(paths)),
+                [&](const std::string& text) { return fitted_figure(cluster, text); });
     const Calibration found = calibrate(cluster, figures, data, {.fit = {}, .leave_out = false});
     if (found.is_sound()) {
       fit.source = with_figures(source, found);

@@ -65,11 +65,9 @@ class StepComparer {
     } else {
       add_cause(report_, "not told apart", rest, "a trace of a rank would share it out");
     }
-    std::stable_sort(report_.causes.begin(),
-                     report_.causes.end(),
-                     [](const DoctorCause& a, const DoctorCause& b) {
-                       return std::abs(a.time.si()) > std::abs(b.time.si());
-                     });
+    std::ranges::stable_sort(report_.causes, [](const DoctorCause& a, const DoctorCause& b) {
+      return std::abs(a.time.si()) > std::abs(b.time.si());
+    });
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "titer/report/network/collective_report.hpp"
 #include "titer/report/network/library_report.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -64,7 +65,7 @@ constexpr std::array kCollectiveOptions = {
 
 /// By the names of nccl-tests (all_reduce) or ours (all-reduce).
 Collective collective_called(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
+  std::ranges::replace(name, '_', '-');
   return chosen("--op", name, kCollectiveChoices);
 }
 
@@ -214,10 +215,8 @@ std::span<const Option<CollectiveRequest>> collective_options() { return kCollec
 
 Answer ask(const CollectiveRequest& request) {
   const Cluster cluster = cluster_of(request.cluster);
-  std::vector<std::vector<int>> groups;
-  for (const std::string& ranks : request.ranks) {
-    groups.push_back(parse_devices(ranks));
-  }
+  const std::vector<std::vector<int>> groups =
+      each_of(request.ranks, [&](const std::string& ranks) { return parse_devices(ranks); });
   CollectiveDesk desk(cluster, groups, static_cast<int>(request.servers));
   View view =
       request.library.empty() ? predicted_view(request, desk) : library_choices(request, desk);

@@ -16,6 +16,7 @@
 #include "titer/topology/import/fabric_files.hpp"
 #include "titer/topology/properties.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -101,10 +102,9 @@ LoadedTopology load_topology(const Asked& asked) {
   }
   LoadedTopology loaded{std::move(*machine), {}};
   const std::string family = loaded.document.at("family")->text;
-  std::copy_if(kAssumptions.begin(),
-               kAssumptions.end(),
-               std::back_inserter(loaded.assumptions),
-               [&](const Assumption& assumption) { return assumption.family == family; });
+  std::ranges::copy_if(kAssumptions,
+                       std::back_inserter(loaded.assumptions),
+                       [&](const Assumption& assumption) { return assumption.family == family; });
   return loaded;
 }
 
@@ -116,14 +116,13 @@ std::string remark_on(const NodeTopology& family, const std::vector<Assumption>&
   }
   std::string remark;
   for (const Assumption& figure : figures) {
-    if (std::find(read->used.begin(), read->used.end(), figure.key) != read->used.end()) {
+    if (includes(read->used, figure.key)) {
       add_listed(remark, fmt::format("{} {} ({})", figure.key, figure.value, figure.why));
     }
   }
   for (const std::string& used : read->used) {
-    const bool is_key = std::any_of(kAssumptions.begin(),
-                                    kAssumptions.end(),
-                                    [&](const auto& known) { return known.key == used; });
+    const bool is_key =
+        std::ranges::any_of(kAssumptions, [&](const auto& known) { return known.key == used; });
     if (!is_key) {
       add_listed(remark, used);
     }

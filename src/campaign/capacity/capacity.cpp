@@ -10,6 +10,7 @@
 #include "titer/estimate/estimate.hpp"
 #include "titer/estimate/model_state.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -302,10 +303,9 @@ CapacityResult capacity_of(const CapacityQuestion& question, std::vector<Capacit
 }
 
 CapacityResult find_capacity(const CapacityQuestion& question, const PlanFinder& plan) {
-  std::vector<CapacityPoint> points;
-  for (const std::int64_t devices : question.devices) {
-    points.push_back(capacity_point(question, plan, devices));
-  }
+  std::vector<CapacityPoint> points = each_of(question.devices, [&](const std::int64_t devices) {
+    return capacity_point(question, plan, devices);
+  });
   return capacity_of(question, std::move(points));
 }
 
@@ -315,7 +315,7 @@ std::vector<std::string> capacity_notes(const CapacityQuestion& question,
   std::vector<std::int64_t> planned;
   std::vector<std::string> uneven;
   const auto add = [](std::string one, std::vector<std::string>& list) {
-    if (std::find(list.begin(), list.end(), one) == list.end()) {
+    if (!includes(list, one)) {
       list.push_back(std::move(one));
     }
   };

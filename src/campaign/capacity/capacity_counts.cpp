@@ -67,8 +67,8 @@ std::optional<double> parse_count(std::string_view text) {
     return count;
   }
   const char letter = *rest;
-  const auto* size = std::find_if(
-      sizes.begin(), sizes.end(), [=](const auto& known) { return known.first == letter; });
+  const auto* size =
+      std::ranges::find_if(sizes, [=](const auto& known) { return known.first == letter; });
   return rest + 1 == end && size != sizes.end() ? std::optional(count * size->second)
                                                 : std::nullopt;
 }

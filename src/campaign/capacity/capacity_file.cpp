@@ -14,6 +14,7 @@
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
 
 namespace titer {
@@ -100,12 +101,12 @@ void read_devices(const Field<Q>& own, Reader& in, Q& question) {
     counts.push_back(item.is_integer ? item.integer : 0);
   }
   const auto wrong = [](std::int64_t count) { return count < 1 || count > kMostAskedDevices; };
-  if (counts.empty() || std::any_of(counts.begin(), counts.end(), wrong)) {
+  if (counts.empty() || std::ranges::any_of(counts, wrong)) {
     in.fail(own.key,
             fmt::format("expected numbers of devices from 1 to {}, such as [1024, 2048]",
                         kMostAskedDevices));
   }
-  std::sort(counts.begin(), counts.end());
+  std::ranges::sort(counts);
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
 }
 
@@ -231,9 +232,7 @@ void check(const Q& question, Reader& in) {
 }
 
 bool replaces_cluster(const CourseDocument& file) {
-  return std::any_of(file.for_scenarios.begin(),
-                     file.for_scenarios.end(),
-                     [](const Assignment& change) { return change.path == "cluster"; });
+  return includes(file.for_scenarios, "cluster", &Assignment::path);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "fewest_devices.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -143,9 +144,8 @@ void sort_rows(RowOrder by, std::vector<CapacityRow>& rows) {
     return std::tuple(!row.possible(), !figure, figure.value_or(0));
   };
   if (by != RowOrder::as_asked) {
-    std::stable_sort(rows.begin(), rows.end(), [&](const CapacityRow& a, const CapacityRow& b) {
-      return key(a) < key(b);
-    });
+    std::ranges::stable_sort(
+        rows, [&](const CapacityRow& a, const CapacityRow& b) { return key(a) < key(b); });
   }
 }
 
@@ -158,7 +158,7 @@ void keep_best(BestOf best_of, RowOrder by, std::vector<CapacityRow>& rows) {
   std::vector<CapacityRow> best;
   for (CapacityRow& row : rows) {
     const std::string& whose = best_of == BestOf::model ? row.of->model : row.of->cluster;
-    if (std::find(seen.begin(), seen.end(), whose) == seen.end()) {
+    if (!includes(seen, whose)) {
       seen.push_back(whose);
       best.push_back(std::move(row));
     }

@@ -7,6 +7,7 @@
 #include "campaign/course_document.hpp"
 #include "titer/campaign/capacity_table.hpp"
 #include "titer/scenario/data_files.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -120,8 +121,7 @@ void check(const TableLists& lists) {
 }
 
 bool is_changed(const TableLists& lists, std::string_view path) {
-  return std::ranges::any_of(lists.changes,
-                             [&](const Assignment& change) { return change.path == path; });
+  return includes(lists.changes, path, &Assignment::path);
 }
 
 Value& object_in(Value& object, std::string_view key) {
@@ -254,7 +254,7 @@ class PairReader {
     one.problem = error.lines.front();
     table_.cases.push_back(std::move(one));
     for (const std::string& line : error.lines) {
-      if (std::ranges::find(problems_, line) == problems_.end()) {
+      if (!includes(problems_, line)) {
         problems_.push_back(line);
       }
     }
@@ -302,12 +302,9 @@ class PairReader {
 };
 
 /// A list's values, or one that stands for the run's own.
-std::vector<const Value*> each_of(const std::vector<Value>& list) {
-  std::vector<const Value*> values;
-  values.reserve(list.size());
-  for (const Value& value : list) {
-    values.push_back(&value);
-  }
+std::vector<const Value*> cases_of(const std::vector<Value>& list) {
+  const std::vector<const Value*> values =
+      each_of(list, [&](const Value& value) { return &value; });
   return values.empty() ? std::vector<const Value*>{nullptr} : values;
 }
 
@@ -324,9 +321,9 @@ CapacityTable read_capacity_table(const Document& document, std::span<const Assi
                   (scenario->kind == Value::Kind::text || scenario->find("plan") != nullptr);
   std::vector<std::string> problems;
   std::size_t pair = 0;
-  for (const Value* model : each_of(lists.models)) {
+  for (const Value* model : cases_of(lists.models)) {
     std::size_t number = 0;
-    for (const Value* cluster : each_of(lists.clusters)) {
+    for (const Value* cluster : cases_of(lists.clusters)) {
       const CapacityCase names{.model = text_of(model),
                                .cluster = text_of(cluster),
                                .stack = text_of(of_cluster(lists.stacks, number))};

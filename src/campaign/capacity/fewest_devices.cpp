@@ -68,10 +68,8 @@ class FewestDevices {
   }
   /// The first size of so many devices or more; the last where there is none.
   [[nodiscard]] std::size_t first_of(double devices) const {
-    const auto found = std::lower_bound(
-        sizes_.begin(), sizes_.end(), devices, [](std::int64_t size, double least) {
-          return static_cast<double>(size) < least;
-        });
+    const auto found = std::ranges::lower_bound(
+        sizes_, devices, {}, [](std::int64_t size) { return static_cast<double>(size); });
     return std::min(static_cast<std::size_t>(found - sizes_.begin()), sizes_.size() - 1);
   }
   CapacityPoint& try_size(std::size_t size) {

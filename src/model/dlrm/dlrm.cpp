@@ -79,7 +79,7 @@ std::vector<Piece> pieces_of(const Dlrm& model) {
 /// Deals the pieces out; what the devices' sums of them are, the largest of each kind.
 TableLoad deal_out(const Dlrm& model, const DlrmBatch& batch) {
   std::vector<Piece> pieces = pieces_of(model);
-  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+  std::ranges::stable_sort(pieces, [](const Piece& a, const Piece& b) {
     return a.pooling * a.columns > b.pooling * b.columns;
   });
   const Sizes sizes = sizes_of(model, batch.type);

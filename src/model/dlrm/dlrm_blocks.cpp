@@ -41,10 +41,9 @@ class DlrmBuilder {
   [[nodiscard]] OperationList bottom() const {
     OperationList list = mlp(model_->dense_features, model_->bottom);
     list.front().input_gradient = {};  // of the features, which nobody needs
-    const auto largest =
-        std::max_element(list.begin(), list.end(), [](const Operation& a, const Operation& b) {
-          return a.forward.flops < b.forward.flops;
-        });
+    const auto largest = std::ranges::max_element(list, [](const Operation& a, const Operation& b) {
+      return a.forward.flops < b.forward.flops;
+    });
     largest->forward_transfer = {Collective::all_to_all, load_.all_to_all, LayerGroup::expert};
     largest->backward_transfer = largest->forward_transfer;
     largest->beside = true;

@@ -9,6 +9,7 @@
 #include "meaningless_keys.hpp"
 #include "titer/model/unmodelled.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -166,8 +167,7 @@ std::string base_name(const std::string& path) {
 
 void collect_unread(const Reader& in, std::string_view path, ImportedModel& imported) {
   for (const std::string& key : in.unknown_keys()) {
-    const bool means_nothing =
-        std::find(hf::kMeaningless.begin(), hf::kMeaningless.end(), key) != hf::kMeaningless.end();
+    const bool means_nothing = includes(hf::kMeaningless, key);
     (means_nothing ? imported.meaningless : imported.ignored).push_back(join_path(path, key));
   }
 }
@@ -179,11 +179,7 @@ bool is_huggingface(const Reader& in) {
 }
 
 std::vector<std::string_view> huggingface_architectures() {
-  std::vector<std::string_view> types;
-  for (const Known& known : list_known()) {
-    types.push_back(known.type);
-  }
-  return types;
+  return each_of(list_known(), &Known::type);
 }
 
 namespace {
@@ -219,7 +215,7 @@ ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   constexpr std::array<std::string_view, 3> inner = {
       "text_config", "llm_config", "language_config"};
   const auto* const section =
-      std::find_if(inner.begin(), inner.end(), [&](std::string_view key) { return in.has(key); });
+      std::ranges::find_if(inner, [&](std::string_view key) { return in.has(key); });
   auto text = section == inner.end() ? std::nullopt : in.maybe_object(*section);
   Reader& shape = text ? *text : in;
   const Names names = text && is_huggingface(*text) ? read_names(*text) : outer;

@@ -70,7 +70,7 @@ void read_windows(Reader& in, const WindowRule& rule, LayerKinds& kinds) {
 /// Where there are windows at all, layers without have no positions.
 void take_positions_off(LayerKinds& kinds) {
   const auto has_window = [](const LayerKind& kind) { return kind.window.has_value(); };
-  if (std::any_of(kinds.begin(), kinds.end(), has_window)) {
+  if (std::ranges::any_of(kinds, has_window)) {
     for (LayerKind& kind : kinds) {
       kind.rotary = has_window(kind);
     }

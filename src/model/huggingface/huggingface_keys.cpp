@@ -36,7 +36,7 @@ std::int64_t integer_or(Reader& in,
 
 std::string_view written(const Reader& in, std::initializer_list<std::string_view> names) {
   const auto* const found =
-      std::find_if(names.begin(), names.end(), [&](std::string_view key) { return in.has(key); });
+      std::ranges::find_if(names, [&](std::string_view key) { return in.has(key); });
   return found == names.end() ? *names.begin() : *found;
 }
 
@@ -58,8 +58,7 @@ std::vector<std::int64_t> integers(Reader& in, std::string_view key) {
     return numbers;
   }
   const auto whole = [](const Value& item) { return item.is_integer; };
-  if (value->kind != Value::Kind::array ||
-      !std::all_of(value->items.begin(), value->items.end(), whole)) {
+  if (value->kind != Value::Kind::array || !std::ranges::all_of(value->items, whole)) {
     in.fail(key, "expected a list of integers");
     return numbers;
   }
@@ -176,7 +175,7 @@ LayerKinds read_sparse_layers(Reader& in, const Transformer& model) {
 void set_layers_with_experts(Transformer& model, const LayerKinds& kinds) {
   set_layers(model, kinds);
   const auto has = [](const LayerKind& kind) { return kind.experts; };
-  if (std::none_of(model.kinds.begin(), model.kinds.end(), has)) {
+  if (std::ranges::none_of(model.kinds, has)) {
     model.experts.reset();
   }
 }
@@ -192,9 +191,8 @@ bool read_layer_types(Reader& in, LayerKinds& kinds) {
                 std::to_string(types.size()));
   }
   for (std::size_t i = 0; i < std::min(types.size(), kinds.size()); ++i) {
-    const auto* const found = std::find_if(kLayerTypes.begin(),
-                                           kLayerTypes.end(),
-                                           [&](const auto& type) { return type.name == types[i]; });
+    const auto* const found =
+        std::ranges::find_if(kLayerTypes, [&](const auto& type) { return type.name == types[i]; });
     if (found == kLayerTypes.end()) {
       in.fail("layer_types",
               "expected full_attention, sliding_attention or chunked_attention only: there are no "

@@ -320,7 +320,7 @@ void read_nemotron_h(Reader& in, Transformer& model) {
             "expected the " + std::to_string(kinds.size()) + " layers of the pattern");
   }
   const auto has = [](const LayerKind& kind) { return kind.experts; };
-  if (std::any_of(kinds.begin(), kinds.end(), has)) {
+  if (std::ranges::any_of(kinds, has)) {
     model.experts = read_nemotron_experts(in);
   }
   set_layers(model, kinds);

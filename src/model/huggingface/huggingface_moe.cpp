@@ -23,7 +23,7 @@ LayerKinds read_biased_experts(Reader& in, Transformer& model) {
   LayerKinds kinds = read_local_experts(in, model);
   model.experts->router_bias = in.flag("use_routing_bias", true);
   const std::vector<std::int64_t> attends = integers(in, "attn_type_list");
-  if (std::any_of(attends.begin(), attends.end(), [](std::int64_t type) { return type != 1; })) {
+  if (std::ranges::any_of(attends, [](std::int64_t type) { return type != 1; })) {
     in.fail("attn_type_list", "expected 1, full attention, for each of the layers");
   }
   // The class makes no modules for further tokens, whatever the file tells of them.
@@ -102,9 +102,8 @@ std::int64_t read_same(Reader& in, std::string_view key) {
     return in.integer(key, 1, kMostWidth);
   }
   const std::vector<std::int64_t> each = integers(in, key);
-  const bool same =
-      !each.empty() && each.front() > 0 &&
-      std::all_of(each.begin(), each.end(), [&](auto n) { return n == each.front(); });
+  const bool same = !each.empty() && each.front() > 0 &&
+                    std::ranges::all_of(each, [&](auto n) { return n == each.front(); });
   if (!same) {
     in.fail(key, "expected the same positive integer for all layers");
   }

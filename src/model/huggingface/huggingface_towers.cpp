@@ -7,6 +7,8 @@
 #include <cmath>
 #include <memory>
 
+#include "titer/units/lists.hpp"
+
 namespace titer::huggingface {
 namespace {
 
@@ -309,11 +311,7 @@ constexpr std::array kTowers = {TowerReader{"gemma3", read_gemma3_tower},
                                 TowerReader{"mllama", read_mllama_tower}};
 
 const TowerReader* reader_for(std::string_view plain_type) {
-  const auto* const found =
-      std::find_if(kTowers.begin(), kTowers.end(), [&](const TowerReader& reader) {
-        return reader.type == plain_type;
-      });
-  return found == kTowers.end() ? nullptr : found;
+  return first_with(kTowers, plain_type, &TowerReader::type);
 }
 
 }  // namespace

@@ -34,9 +34,8 @@ Tracer::Tensor Tracer::input(const Boundary& input) {
 }
 
 bool Tracer::run(std::vector<OperationSpec>& specs, Tensor& at) {
-  return std::all_of(specs.begin(), specs.end(), [&](OperationSpec& spec) {
-    return spec.sound && step(spec, at);
-  });
+  return std::ranges::all_of(specs,
+                             [&](OperationSpec& spec) { return spec.sound && step(spec, at); });
 }
 
 Boundary Tracer::finish(const Tensor& at) {
@@ -121,7 +120,7 @@ bool Tracer::branches(OperationSpec& spec, Tensor& at) {
     }
   }
   ends_in_relu_ = false;
-  at.gradient = std::any_of(ends.begin(), ends.end(), [](const Tensor& t) { return t.gradient; });
+  at.gradient = std::ranges::any_of(ends, [](const Tensor& t) { return t.gradient; });
   return spec.is.join == Join::concatenate ? concatenate(spec, ends, at) : add(spec, ends, at);
 }
 

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 
 std::optional<LayerKind> branch_layer(char letter) {
@@ -41,10 +43,8 @@ std::string branch_letters(const LayerKind& kind) {
   if (kind.mlp) {
     letters += kind.experts ? 'E' : '-';
   }
-  std::vector<LayerKind> branches;
-  for (const char letter : letters) {
-    branches.push_back(*branch_layer(letter));
-  }
+  const std::vector<LayerKind> branches =
+      each_of(letters, [&](const char letter) { return *branch_layer(letter); });
   return joined(branches) == kind ? letters : "";  // whose attention has no window, and so on
 }
 

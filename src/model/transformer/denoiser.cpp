@@ -165,9 +165,8 @@ constexpr std::array kDenoiserFields = {
 
 bool joins_text(const Transformer& model) {
   return model.denoiser && model.denoiser->text &&
-         std::none_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
-           return kind.cross_attention;
-         });
+         std::ranges::none_of(model.kinds,
+                              [](const LayerKind& kind) { return kind.cross_attention; });
 }
 
 std::int64_t denoiser_input_parameters(const Transformer& model) {
@@ -248,9 +247,7 @@ Denoiser read_denoiser(Reader& in) {
 }
 
 void check_denoiser(Reader& in, const Transformer& model) {
-  const auto any = [&](auto has) {
-    return std::any_of(model.kinds.begin(), model.kinds.end(), has);
-  };
+  const auto any = [&](auto has) { return std::ranges::any_of(model.kinds, has); };
   const bool has_text = model.denoiser && model.denoiser->text;
   if (!has_text && any([](const LayerKind& kind) { return kind.two_streams; })) {
     in.fail("pattern", "expected a \"denoiser\" with a \"text\", which is one of two streams");

@@ -149,9 +149,7 @@ Patches read_patches(Reader& in, const Patches& otherwise) {
 
 void check_attended(Reader& in, std::string_view tower_key, const Transformer& model) {
   const bool attends = model.tower && model.tower->attended != Attended::no;
-  const auto any = [&](auto has) {
-    return std::any_of(model.kinds.begin(), model.kinds.end(), has);
-  };
+  const auto any = [&](auto has) { return std::ranges::any_of(model.kinds, has); };
   if (attends && !any([](const LayerKind& kind) { return kind.cross_attention; })) {
     in.fail(tower_key, "expected layers of cross-attention, for what it returns");
   }

@@ -192,7 +192,7 @@ ParameterCount ended_text_parameters(const Transformer& model) {
 }  // namespace
 
 bool Transformer::has_attention() const {
-  return std::any_of(kinds.begin(), kinds.end(), [](const LayerKind& kind) {
+  return std::ranges::any_of(kinds, [](const LayerKind& kind) {
     return kind.tokens == TokenMixing::attention || kind.cross_attention;
   });
 }

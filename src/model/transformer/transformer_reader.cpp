@@ -58,7 +58,7 @@ void check_norms(Reader& in, const Transformer& model) {
 /// Whether the parts that the layers are told to have are those of the model.
 void check_parts(Reader& in, const Transformer& model, const std::vector<KindRun>& runs) {
   const auto any = [&](auto has) {
-    return std::any_of(runs.begin(), runs.end(), [&](const KindRun& run) { return has(run.kind); });
+    return std::ranges::any_of(runs, [&](const KindRun& run) { return has(run.kind); });
   };
   const bool experts = any([](const LayerKind& kind) { return kind.experts; });
   if (experts != model.experts.has_value()) {
@@ -169,7 +169,7 @@ Transformer read_transformer(Reader& in) {
   check_denoiser(in, model);
   check_prediction(in, model);
   const auto dense = [](const LayerKind& kind) { return kind.is_dense(); };
-  if (model.ffn == 0 && std::any_of(model.kinds.begin(), model.kinds.end(), dense)) {
+  if (model.ffn == 0 && std::ranges::any_of(model.kinds, dense)) {
     in.fail("ffn", "missing; expected the width of the layers without experts");
   }
   in.finish();

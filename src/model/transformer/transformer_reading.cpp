@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 namespace {
 
@@ -138,7 +140,7 @@ void check_indexer(Reader& in, std::string_view key, const Transformer& model) {
 bool has_few_kinds(const std::vector<KindRun>& runs) {
   std::vector<LayerKind> kinds;
   for (const KindRun& run : runs) {
-    if (std::find(kinds.begin(), kinds.end(), run.kind) == kinds.end()) {
+    if (!includes(kinds, run.kind)) {
       kinds.push_back(run.kind);
     }
     if (kinds.size() > kMostKindsOfLayers) {
@@ -152,7 +154,7 @@ void set_layers(Transformer& model, const std::vector<KindRun>& runs) {
   model.kinds.clear();
   model.order.clear();
   for (const KindRun& run : runs) {
-    const auto found = std::find(model.kinds.begin(), model.kinds.end(), run.kind);
+    const auto found = std::ranges::find(model.kinds, run.kind);
     const auto kind = static_cast<int>(found - model.kinds.begin());
     if (found == model.kinds.end()) {
       model.kinds.push_back(run.kind);

@@ -111,7 +111,7 @@ std::vector<WeightMatrix> busiest_owner(std::span<const WeightMatrix> matrices, 
   if (ranks == 1) {
     return sorted;
   }
-  std::stable_sort(sorted.begin(), sorted.end(), [](const WeightMatrix& a, const WeightMatrix& b) {
+  std::ranges::stable_sort(sorted, [](const WeightMatrix& a, const WeightMatrix& b) {
     return a.rows * a.columns > b.rows * b.columns;
   });
   const auto owners = static_cast<std::size_t>(ranks);

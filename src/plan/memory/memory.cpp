@@ -216,7 +216,7 @@ const std::vector<ActivationMoments>& MemoryFinder::moments(const Schedule& sche
   if (last_ < followed_.size() && is_of(followed_[last_])) {
     return followed_[last_].ranks;
   }
-  const auto known = std::find_if(followed_.begin(), followed_.end(), is_of);
+  const auto known = std::ranges::find_if(followed_, is_of);
   last_ = static_cast<std::size_t>(known - followed_.begin());
   if (known != followed_.end()) {
     return known->ranks;

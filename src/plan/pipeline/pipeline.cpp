@@ -126,7 +126,7 @@ PipelineClock::Course PipelineClock::course(const Schedule& schedule, const Pipe
 }
 
 const PipelineProgram& PipelineClock::program(const Schedule& schedule, PipelineShape shape) {
-  const auto known = std::find_if(programs_.begin(), programs_.end(), [&](const auto& program) {
+  const auto known = std::ranges::find_if(programs_, [&](const auto& program) {
     return program.shape() == shape && is_same(program.schedule(), schedule);
   });
   if (known != programs_.end()) {

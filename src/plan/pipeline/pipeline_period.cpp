@@ -182,7 +182,7 @@ void PipelineProgram::find_repeated() {
   const auto by_first = [](const auto& a, const auto& b) { return a.first < b.first; };
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   auto& carried = repeated_.carried;
-  std::sort(carried.begin(), carried.end(), by_first);
+  std::ranges::sort(carried, by_first);
   carried.erase(std::unique(carried.begin(), carried.end(), same), carried.end());
 }
 

@@ -244,8 +244,7 @@ void PipelineProgram::find_made() {
       made_.push_back({.pass = last[place], .place = place, .kind = kinds[place]});
     }
   }
-  std::sort(
-      made_.begin(), made_.end(), [](const Made& a, const Made& b) { return a.pass < b.pass; });
+  std::ranges::sort(made_, {}, &Made::pass);
 }
 
 void PipelineProgram::find_after_made() {
@@ -284,7 +283,7 @@ void PipelineProgram::count(std::size_t places) {
     PassCounts& counts = all[place_of_kind(pass.kind)];
     ++(is_pair(pass.kind) ? counts.pairs : counts.alone[pass.kind % kKindsOfPlace]);
   }
-  uniform_ = std::all_of(all.begin(), all.end(), [](const PassCounts& counts) {
+  uniform_ = std::ranges::all_of(all, [](const PassCounts& counts) {
     const bool split = counts.of(Pass::input_gradient) > 0;
     return counts.pairs == 0 && (counts.of(Pass::backward) == 0 || !split);
   });

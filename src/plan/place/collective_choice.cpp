@@ -68,12 +68,11 @@ std::vector<TimedAlgorithm> CollectiveDesk::contenders(Collective collective, By
   std::vector<TimedAlgorithm> all =
       library_algorithms(collective, size, group().group, group().fabric);
   std::vector<TimedAlgorithm> everywhere;
-  std::copy_if(
-      all.begin(), all.end(), std::back_inserter(everywhere), [&](const TimedAlgorithm& one) {
-        return std::all_of(groups_.begin(), groups_.end(), [&](const DeviceGroup& group) {
-          return one.algorithm->applies(group.group, group.fabric);
-        });
-      });
+  std::ranges::copy_if(all, std::back_inserter(everywhere), [&](const TimedAlgorithm& one) {
+    return std::ranges::all_of(groups_, [&](const DeviceGroup& group) {
+      return one.algorithm->applies(group.group, group.fabric);
+    });
+  });
   return everywhere.empty() ? all : everywhere;
 }
 

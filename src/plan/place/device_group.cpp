@@ -48,7 +48,7 @@ void check(const Cluster& cluster, const std::vector<int>& devices) {
   if (devices.empty()) {
     throw InputError("ranks: expected one device or more, such as 0-7");
   }
-  const auto twice = std::adjacent_find(devices.begin(), devices.end());
+  const auto twice = std::ranges::adjacent_find(devices);
   if (twice != devices.end()) {
     throw InputError(fmt::format("ranks: device {} is listed twice", *twice));
   }
@@ -82,9 +82,8 @@ std::optional<int> spacing(const std::set<int>& places, int axis) {
   const auto length = static_cast<int>(places.size());
   const int reach = *places.rbegin() - *places.begin();
   const int apart = reach / (length - 1);
-  const bool even = std::all_of(places.begin(), places.end(), [&](int place) {
-    return (place - *places.begin()) % apart == 0;
-  });
+  const bool even = std::ranges::all_of(
+      places, [&](int place) { return (place - *places.begin()) % apart == 0; });
   const bool fits = apart == 1 || axis % (apart * length) == 0;
   return even && reach == apart * (length - 1) && fits ? std::optional(apart) : std::nullopt;
 }
@@ -115,7 +114,7 @@ DeviceGroup on_torus(const Cluster& cluster, std::vector<int> devices) {
 using DevicesOfNodes = std::map<int, std::vector<int>>;  // by node, numbered inside it
 
 DevicesOfNodes by_node(const Cluster& cluster, std::vector<int> devices) {
-  std::sort(devices.begin(), devices.end());
+  std::ranges::sort(devices);
   DevicesOfNodes on_node;
   for (const int device : devices) {
     on_node[device / cluster.devices_per_node].push_back(device % cluster.devices_per_node);
@@ -204,16 +203,15 @@ GroupsOfNodes groups_of_nodes(const Cluster& cluster, std::span<const std::vecto
 DeviceGroup group_devices(const Cluster& cluster,
                           std::vector<int> devices,
                           const GroupsOfNodes& at_once) {
-  std::sort(devices.begin(), devices.end());
+  std::ranges::sort(devices);
   check(cluster, devices);
   if (cluster.torus() != nullptr) {
     return on_torus(cluster, std::move(devices));
   }
   const DevicesOfNodes on_node = by_node(cluster, devices);
   const std::size_t per_node = on_node.begin()->second.size();
-  const bool even = std::all_of(on_node.begin(), on_node.end(), [&](const auto& node) {
-    return node.second.size() == per_node;
-  });
+  const bool even = std::ranges::all_of(
+      on_node, [&](const auto& node) { return node.second.size() == per_node; });
   DeviceGroup placed;
   placed.devices = std::move(devices);
   if (even) {

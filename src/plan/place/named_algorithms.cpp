@@ -12,7 +12,7 @@ namespace {
 /// What files call a collective.
 std::string key_of(Collective collective) {
   std::string word(name_of(collective));
-  std::replace(word.begin(), word.end(), '-', '_');
+  std::ranges::replace(word, '-', '_');
   return word;
 }
 

@@ -88,10 +88,8 @@ BytesPerSecond NodeTree::ring(Groups groups) const {
 
 BytesPerSecond NodeTree::exchange(Groups groups) const {
   return share(groups, [](const std::vector<int>& group, const std::vector<bool>& below) {
-    const auto inside =
-        static_cast<double>(std::count_if(group.begin(), group.end(), [&](int device) {
-          return below[static_cast<std::size_t>(device)];
-        }));
+    const auto inside = static_cast<double>(std::ranges::count_if(
+        group, [&](int device) { return below[static_cast<std::size_t>(device)]; }));
     const auto ranks = static_cast<double>(group.size());
     return inside * (ranks - inside) / (ranks - 1);
   });

@@ -119,8 +119,7 @@ std::int64_t expert_shard_ranks(const Plan& plan) {
 
 std::optional<std::string> refused_order(const Plan& plan) {
   const auto at = [&](Dimension dimension) {
-    return std::find(plan.rank_order.begin(), plan.rank_order.end(), dimension) -
-           plan.rank_order.begin();
+    return std::ranges::find(plan.rank_order, dimension) - plan.rank_order.begin();
   };
   std::int64_t between = 1;
   const auto first = std::min(at(Dimension::data), at(Dimension::context));

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 namespace {
 
 int rank_of(int device, const std::vector<int>& devices) {
-  return static_cast<int>(std::find(devices.begin(), devices.end(), device) - devices.begin());
+  return static_cast<int>(std::ranges::find(devices, device) - devices.begin());
 }
 
 }  // namespace
@@ -16,11 +18,8 @@ std::vector<std::vector<int>> directed_rings(const RingPacking& packing,
                                              const std::vector<int>& devices) {
   std::vector<std::vector<int>> rings;
   for (const std::vector<int>& cycle : packing.rings) {
-    std::vector<int> ring;
-    ring.reserve(cycle.size());
-    for (const int device : cycle) {
-      ring.push_back(rank_of(device, devices));
-    }
+    const std::vector<int> ring =
+        each_of(cycle, [&](const int device) { return rank_of(device, devices); });
     rings.push_back(ring);
     if (devices.size() > 2) {
       rings.emplace_back(ring.rbegin(), ring.rend());

@@ -117,9 +117,8 @@ std::vector<NamedGroup> groups_in_use(const Plan& plan) {
     }
     one.of = group_ranks(plan, one.group);
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const NamedGroup& a, const NamedGroup& b) {
-    return a.of.stride < b.of.stride;
-  });
+  std::ranges::stable_sort(
+      groups, [](const NamedGroup& a, const NamedGroup& b) { return a.of.stride < b.of.stride; });
   return groups;
 }
 
@@ -175,7 +174,7 @@ std::string fitting_degrees(const Torus& torus, std::int64_t stride) {
 
 /// A rank order with which every group fits.
 std::optional<std::string> fitting_order(Plan plan, const Torus& torus) {
-  std::sort(plan.rank_order.begin(), plan.rank_order.end());
+  std::ranges::sort(plan.rank_order);
   do {
     if (!refused_order(plan) && !first_misfit(plan, torus)) {
       return rank_order_name(plan);

@@ -29,9 +29,8 @@ std::optional<HostTier> part_of(const std::optional<HostTier>& tier, double shar
 int Cluster::used_of_node(std::span<const std::int64_t> devices) const {
   const int whole = devices_of_whole_node();
   for (int used = whole; whole_node && is_nearly_whole(used, whole); used -= *devices_per_host) {
-    if (std::all_of(devices.begin(), devices.end(), [&](std::int64_t number) {
-          return number <= used || number % used == 0;
-        })) {
+    if (std::ranges::all_of(
+            devices, [&](std::int64_t number) { return number <= used || number % used == 0; })) {
       return used;
     }
   }

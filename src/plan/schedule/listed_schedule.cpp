@@ -185,8 +185,8 @@ class ListReader {
           (stages_ != p || p % 2 != 0 || result_.micro_batches % 2 != 0)) {
         continue;
       }
-      const auto misfit = std::find_if(
-          actions_.begin(), actions_.end(), [&](const Written& w) { return !chunk(placement, w); });
+      const auto misfit =
+          std::ranges::find_if(actions_, [&](const Written& w) { return !chunk(placement, w); });
       if (misfit == actions_.end()) {
         place(placement);
         return;

@@ -22,13 +22,12 @@ Schedule::Schedule(const ListedSchedule& list)
     : entry_(&kListed), list_(std::make_shared<const ListedSchedule>(list)) {}
 
 std::size_t Schedule::index() const {
-  return static_cast<std::size_t>(std::find(kSchedules.begin(), kSchedules.end(), entry_) -
-                                  kSchedules.begin());
+  return static_cast<std::size_t>(std::ranges::find(kSchedules, entry_) - kSchedules.begin());
 }
 
 Schedule named_schedule(std::string_view name) {
-  const auto found = std::find_if(
-      kSchedules.begin(), kSchedules.end(), [&](const auto* entry) { return entry->name == name; });
+  const auto found =
+      std::ranges::find_if(kSchedules, [&](const auto* entry) { return entry->name == name; });
   ensure(found != kSchedules.end(), "a schedule is asked for by a name of the list");
   return Schedule(**found);
 }

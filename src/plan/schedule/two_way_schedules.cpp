@@ -168,8 +168,7 @@ ActionList two_copies(int rank, const PipelineShape& shape) {
       cells.emplace_back(begin + 2 * p - 1 - stage, action);
     }
   }
-  std::sort(
-      cells.begin(), cells.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::sort(cells, [](const auto& a, const auto& b) { return a.first < b.first; });
   ActionList list;
   for (const auto& [cell, action] : cells) {
     list.push_back(action);

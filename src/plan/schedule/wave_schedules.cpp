@@ -45,8 +45,7 @@ ActionList paced_order(const Pace& pace, int rank, const PipelineShape& shape) {
     }
     begin += last * pace.steps[way] + (way < pace.turns.size() ? pace.turns[way] : 0);
   }
-  std::sort(
-      cells.begin(), cells.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::sort(cells, [](const auto& a, const auto& b) { return a.first < b.first; });
   ActionList list;
   for (const auto& [cell, action] : cells) {
     list.push_back(action);

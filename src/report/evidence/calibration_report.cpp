@@ -107,10 +107,9 @@ bool is_nested(const Value& value) {
   const auto holds = [](const Value& inner) {
     return inner.kind == Value::Kind::object || inner.kind == Value::Kind::array;
   };
-  return std::any_of(value.items.begin(), value.items.end(), holds) ||
-         std::any_of(value.members.begin(), value.members.end(), [&](const auto& member) {
-           return holds(member.second);
-         });
+  return std::ranges::any_of(value.items, holds) ||
+         std::ranges::any_of(value.members,
+                             [&](const auto& member) { return holds(member.second); });
 }
 
 std::string laid_out(const Value& value, std::size_t depth, std::size_t before) {

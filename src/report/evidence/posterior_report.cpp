@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "titer/measured/statistics.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -29,10 +30,8 @@ Figures given_trial_figures(const GivenTrial& trial) {
 
 /// Each family counts once, however many runs it has.
 double mean_over(std::span<const GivenTrial> trials, double (*of)(const GivenTrial&)) {
-  std::vector<double> values;
-  for (const GivenTrial& trial : trials) {
-    values.push_back(of(trial));
-  }
+  const std::vector<double> values =
+      each_of(trials, [&](const GivenTrial& trial) { return of(trial); });
   return mean_of(values);
 }
 
@@ -86,10 +85,8 @@ View given_view(std::span<const GivenTrial> trials, std::size_t given, std::size
   FigureRows shown = rows;
   shown.push_back(mean);
   text.table(shown, "lllr");
-  const auto better = static_cast<std::size_t>(
-      std::count_if(trials.begin(), trials.end(), [](const GivenTrial& trial) {
-        return trial.after.mean < trial.before.mean;
-      }));
+  const auto better = static_cast<std::size_t>(std::ranges::count_if(
+      trials, [](const GivenTrial& trial) { return trial.after.mean < trial.before.mean; }));
   text.add(fmt::format("\nof {} families {} are nearer with them\n", trials.size(), better));
   return {
       .text = std::move(text),

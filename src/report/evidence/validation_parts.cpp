@@ -44,15 +44,14 @@ std::vector<double> errors_of(std::span<const Comparison> rows) {
 }
 
 std::size_t beyond(const std::vector<double>& errors, double range) {
-  return static_cast<std::size_t>(std::count_if(
-      errors.begin(), errors.end(), [&](double error) { return std::abs(error) > range; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(errors, [&](double error) { return std::abs(error) > range; }));
 }
 
 ErrorRange error_range(const std::vector<double>& errors) {
   const double allowed = kMostBeyond * static_cast<double>(errors.size());
-  const auto* const found = std::find_if(kRanges.begin(), kRanges.end(), [&](double range) {
-    return static_cast<double>(beyond(errors, range)) <= allowed;
-  });
+  const auto* const found = std::ranges::find_if(
+      kRanges, [&](double range) { return static_cast<double>(beyond(errors, range)) <= allowed; });
   const double high = found != kRanges.end() ? *found : kRanges.back();
   return {.low = -std::min(high, 1.0), .high = high};
 }
@@ -127,10 +126,9 @@ PointGroups::PointGroups(const ValidationPicture& picture) : picture_(picture) {
   }
   is_crowded_ = points > kCrowd;
   while (groups_.size() > kMostGroups) {
-    const auto least =
-        std::min_element(groups_.begin(), groups_.end(), [](const auto& a, const auto& b) {
-          return std::pair(a.first == kOthers, a.second) < std::pair(b.first == kOthers, b.second);
-        });
+    const auto least = std::ranges::min_element(groups_, [](const auto& a, const auto& b) {
+      return std::pair(a.first == kOthers, a.second) < std::pair(b.first == kOthers, b.second);
+    });
     const std::size_t rows = least->second;
     groups_.erase(least);
     groups_[std::string(kOthers)] += rows;
@@ -172,8 +170,7 @@ std::string PointGroups::draw(
     const Places sample = {{static_cast<int>(2 * left) + 12, static_cast<int>(2 * middle)}};
     chart.add(markers(sample, style, 1.0));
   }
-  std::stable_sort(
-      drawn.begin(), drawn.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(drawn, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string elements;
   for (const auto& [count, element] : drawn) {
     elements += element;

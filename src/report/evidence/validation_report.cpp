@@ -108,7 +108,7 @@ TextView worst_text(const ValidationView& view) {
   if (shown == 0) {
     return {};
   }
-  std::stable_sort(compared.begin(), compared.end(), [](const Comparison* a, const Comparison* b) {
+  std::ranges::stable_sort(compared, [](const Comparison* a, const Comparison* b) {
     return std::abs(*a->relative_error()) > std::abs(*b->relative_error());
   });
   compared.resize(shown);
@@ -143,13 +143,9 @@ TextView decisions_text(const ValidationView& view) {
   }
   const SweepDecision all = all_decisions(view.decisions);
   std::vector<SweepDecision> worst(view.decisions.begin(), view.decisions.end());
-  std::stable_sort(worst.begin(), worst.end(), [](const SweepDecision& a, const SweepDecision& b) {
-    return a.regret > b.regret;
-  });
-  const auto kept = static_cast<std::size_t>(
-      std::count_if(worst.begin(), worst.end(), [](const SweepDecision& one) {
-        return one.regret <= kToldApart;
-      }));
+  std::ranges::stable_sort(worst, std::ranges::greater(), &SweepDecision::regret);
+  const auto kept = static_cast<std::size_t>(std::ranges::count_if(
+      worst, [](const SweepDecision& one) { return one.regret <= kToldApart; }));
   TextView text = fmt::format(
       "\nplans: {} of {} rows or more that differ in plan or micro-batch alone\n"
       "  of {} pairs more than {:.0f} % apart {:g} in order: Kendall {:.3f}\n"
@@ -193,9 +189,8 @@ TextView reasons_text(const GroupStatistics& all) {
 }
 
 TextView rows_text(std::span<const Comparison> rows) {
-  const bool with_memory = std::any_of(rows.begin(), rows.end(), [](const Comparison& row) {
-    return row.memory_measured.has_value();
-  });
+  const bool with_memory = std::ranges::any_of(
+      rows, [](const Comparison& row) { return row.memory_measured.has_value(); });
   const auto figures = [&](const Comparison& row) {
     return joined(comparison_figures(row),
                   {{"", memory_of(row.memory_measured), with_memory ? "memory" : ""},

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 
 #ifdef TITER_PROTOBUF
 #include <chakra.pb.h>
@@ -20,10 +21,9 @@
 namespace titer {
 
 std::string chakra_groups(const ExportedStep& step) {
-  std::vector<std::string> lines;
-  for (const RankGroup& group : step.groups()) {
-    lines.push_back(fmt::format("  \"{}\": [{}]", group.number, fmt::join(group.ranks, ", ")));
-  }
+  const std::vector<std::string> lines = each_of(step.groups(), [&](const RankGroup& group) {
+    return fmt::format("  \"{}\": [{}]", group.number, fmt::join(group.ranks, ", "));
+  });
   return lines.empty() ? "{}\n" : fmt::format("{{\n{}\n}}\n", fmt::join(lines, ",\n"));
 }
 

@@ -198,8 +198,7 @@ class GoalRank {
   Label reduces(const GraphNode& node, const RankGroup& group, const Labels& after) {
     const std::vector<int>& ranks = group.ranks;
     const std::size_t n = ranks.size();
-    const auto self =
-        static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin());
+    const auto self = static_cast<std::size_t>(std::ranges::find(ranks, rank_) - ranks.begin());
     const int blocks = chain_blocks(node, group);
     const Bytes block = node.bytes / static_cast<double>(n) / blocks;
     const Labels entry = joined(after);
@@ -243,7 +242,7 @@ class GoalRank {
   /// Receives are posted on entry, so that no send waits for one that is yet to come.
   Label library_exchange(const GraphNode& node, const RankGroup& group, const Labels& after) {
     const std::vector<int>& ranks = group.ranks;
-    const auto self = std::find(ranks.begin(), ranks.end(), rank_);
+    const auto self = std::ranges::find(ranks, rank_);
     const auto member = static_cast<std::int32_t>(self - ranks.begin());
     const Exchange& exchange = exchanges_.of(node, group);
     const auto& own = exchange.of_member[static_cast<std::size_t>(member)];

@@ -135,7 +135,7 @@ class TraceWriter {
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       named.emplace_back(timeline_.spans[i].rank, threads_[i]);
     }
-    std::sort(named.begin(), named.end());
+    std::ranges::sort(named);
     named.erase(std::unique(named.begin(), named.end()), named.end());
     for (const auto& [rank, thread] : named) {
       const std::string_view lane = kLaneNames[thread / rows_per_lane];

@@ -8,6 +8,7 @@
 
 #include "report/plot/network_plots.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -67,7 +68,7 @@ Figures candidate_figures(const Candidate& candidate, const CollectiveAnswer& an
 /// The fastest first.
 FigureRows candidate_rows(const CollectiveAnswer& answer) {
   std::vector<Candidate> sorted = answer.candidates;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Candidate& a, const Candidate& b) {
+  std::ranges::stable_sort(sorted, [](const Candidate& a, const Candidate& b) {
     return a.time && (!b.time || *a.time < *b.time);
   });
   return rows_of(sorted, [&](const Candidate& one) { return candidate_figures(one, answer); });
@@ -267,7 +268,7 @@ TextView sizes_basis(const std::vector<CollectiveResult>& results) {
                       support->low,
                       support->high,
                       support_text(*support));
-      if (std::ranges::find(lines, line) == lines.end()) {
+      if (!includes(lines, line)) {
         lines.push_back(line);
       }
     }

@@ -9,6 +9,7 @@
 #include "report/study/capacity_figures.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -67,7 +68,7 @@ TextView purchases_text(const std::vector<NetworkStep>& steps) {
   for (const NetworkStep& one : steps) {
     NetworkVariant built = one.variant;
     built.failed_links.reset();
-    if (one.purchase && std::ranges::find(seen, built) == seen.end()) {
+    if (one.purchase && !includes(seen, built)) {
       seen.push_back(built);
       rows.push_back(joined({{"", one.topology, "topology"},
                              if_any({"", Datum(built.oversubscription, kPlain), "down:up"})},

@@ -75,7 +75,7 @@ View replay_view(const Workload& workload,
             .headline = {{"", replay.makespan, "makespan"}}};
   view.text.pairs(means).add("\n");
   FigureRows shown = rows;
-  std::stable_sort(shown.begin(), shown.end(), [](const Figures& a, const Figures& b) {
+  std::ranges::stable_sort(shown, [](const Figures& a, const Figures& b) {
     return a[1].datum.value().number > b[1].datum.value().number;
   });
   const bool cut = shown.size() > kMostShownRanks;

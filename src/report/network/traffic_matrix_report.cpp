@@ -19,10 +19,9 @@ constexpr std::string_view kLetters = "tcxdpe";  // of kTrafficKinds
 /// The pairs of one kind.
 TrafficMatrix part_of(const TrafficMatrix& matrix, TrafficKind kind) {
   std::vector<TrafficPair> pairs;
-  std::copy_if(matrix.pairs().begin(),
-               matrix.pairs().end(),
-               std::back_inserter(pairs),
-               [kind](const TrafficPair& pair) { return pair.kind == kind; });
+  std::ranges::copy_if(matrix.pairs(), std::back_inserter(pairs), [kind](const TrafficPair& pair) {
+    return pair.kind == kind;
+  });
   return {matrix.ranks(), std::move(pairs)};
 }
 

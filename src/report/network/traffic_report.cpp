@@ -38,8 +38,7 @@ std::vector<Load> sorted_loads(const Topology& topology, const std::vector<Bytes
       used.push_back({lane, loads[lane], loads[lane] / limits.rates[limits.of_lane[lane]]});
     }
   }
-  std::stable_sort(
-      used.begin(), used.end(), [](const Load& a, const Load& b) { return a.time > b.time; });
+  std::ranges::stable_sort(used, std::ranges::greater(), &Load::time);
   return used;
 }
 
@@ -169,9 +168,8 @@ View loads_view(const Topology& topology, const LoadView& view) {
 View flows_view(const Topology& topology, const FlowView& view) {
   std::vector<std::size_t> order(view.demands.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return view.arrivals[a] > view.arrivals[b];
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return view.arrivals[a] > view.arrivals[b]; });
   const FigureRows rows = rows_of(order, [&](std::size_t i) -> Figures {
     const Demand& demand = view.demands[i];
     Datum rate;

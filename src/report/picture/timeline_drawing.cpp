@@ -43,7 +43,7 @@ class TimelineDrawing {
         names_(rank_names(view.timeline)) {
     const std::size_t rows = picture_.rows.size();
     box_height_ = rows <= 16 ? 22.0 : rows <= 32 ? 15.0 : 9.0;
-    lanes_ = static_cast<int>(std::count(picture_.lanes.begin(), picture_.lanes.end(), true));
+    lanes_ = static_cast<int>(std::ranges::count(picture_.lanes, true));
     row_height_ = box_height_ + kLaneHeight * lanes_ + (lanes_ > 0 ? 8.0 : 4.0);
     if (view.memory) {
       strip_height_ = 0.6 * box_height_;

@@ -9,7 +9,7 @@ namespace titer {
 namespace {
 
 void by_start(std::vector<Box>& boxes) {
-  std::stable_sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) {
+  std::ranges::stable_sort(boxes, [](const Box& a, const Box& b) {
     return std::tie(a.start, a.end) < std::tie(b.start, b.end);
   });
 }
@@ -36,7 +36,7 @@ SpanReader::SpanReader(const StepTimeline& timeline) : ranks_(timeline.ranks) {
       split_.push_back(key(span));
     }
   }
-  std::sort(split_.begin(), split_.end());
+  std::ranges::sort(split_);
 }
 
 SpanReader::PassKey SpanReader::key(const LaneSpan& span) {
@@ -48,8 +48,8 @@ Paint SpanReader::paint(const LaneSpan& span) const {
     case TaskPart::forward:
       return Paint::forward;
     case TaskPart::backward:
-      return std::binary_search(split_.begin(), split_.end(), key(span)) ? Paint::input_gradient
-                                                                         : Paint::backward;
+      return std::ranges::binary_search(split_, key(span)) ? Paint::input_gradient
+                                                           : Paint::backward;
     case TaskPart::weight_gradient:
       return Paint::weight_gradient;
     case TaskPart::recompute:
@@ -109,7 +109,7 @@ Picture picture_of(const StepTimeline& timeline) {
   for (PictureRow& row : picture.rows) {
     by_start(row.boxes);
     share_height(row.boxes);
-    std::for_each(row.beside.begin(), row.beside.end(), by_start);
+    std::ranges::for_each(row.beside, by_start);
   }
   return picture;
 }
@@ -140,7 +140,7 @@ std::vector<std::optional<ColumnPaint>> columns_of(const std::vector<Box>& boxes
       chunk[paint] = boxes[i].chunk;
       idle -= std::max(part, 0.0);
     }
-    const auto most = std::max_element(filled.begin(), filled.end());
+    const auto most = std::ranges::max_element(filled);
     if (*most > 0 && *most >= idle) {
       const auto paint = static_cast<std::size_t>(most - filled.begin());
       found[column] = {.paint = static_cast<Paint>(paint), .chunk = chunk[paint]};
@@ -150,11 +150,11 @@ std::vector<std::optional<ColumnPaint>> columns_of(const std::vector<Box>& boxes
 }
 
 std::vector<std::string> rank_names(const StepTimeline& timeline) {
-  const bool several = std::any_of(timeline.ranks.begin(), timeline.ranks.end(), [](auto& rank) {
+  const bool several = std::ranges::any_of(timeline.ranks, [](auto& rank) {
     return rank.tensor != 0 || rank.data != 0 || rank.context != 0;
   });
-  const bool cut = std::any_of(
-      timeline.ranks.begin(), timeline.ranks.end(), [](auto& rank) { return rank.context != 0; });
+  const bool cut =
+      std::ranges::any_of(timeline.ranks, [](auto& rank) { return rank.context != 0; });
   std::vector<std::string> names;
   names.reserve(timeline.ranks.size());
   for (const TimelineRank& rank : timeline.ranks) {
@@ -180,9 +180,7 @@ std::vector<std::uint32_t> by_lane(const std::vector<LaneSpan>& spans) {
     const LaneSpan& span = spans[i];
     return std::tuple(span.rank, span.lane, span.start, span.end, i);
   };
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return key(a) < key(b);
-  });
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   return order;
 }
 

@@ -48,7 +48,7 @@ std::vector<int> next_switches(const Topology& graph,
     meet(wire.a, wire.b);
     meet(wire.b, wire.a);
   }
-  std::sort(met.begin(), met.end());
+  std::ranges::sort(met);
   met.erase(std::unique(met.begin(), met.end()), met.end());
   return met;
 }
@@ -101,8 +101,8 @@ void cut_out(const std::vector<bool>& kept, Drawable& drawing) {
 
 bool is_small(const NodeTopology& family, const Topology& graph) {
   if (const auto* torus = family.as<Torus>()) {
-    const auto long_ones = std::count_if(
-        torus->dimensions.begin(), torus->dimensions.end(), [](int length) { return length > 1; });
+    const auto long_ones =
+        std::ranges::count_if(torus->dimensions, [](int length) { return length > 1; });
     return graph.devices <= (long_ones == 2 ? kMostInGrid : 64);
   }
   return graph.vertices() <= kMostVertices && graph.wires.size() <= kMostWires;

@@ -15,7 +15,7 @@ Frame frame_of(const Layout& layout, const Topology& graph) {
     frame.low = {std::min(frame.low.x, point.x), std::min(frame.low.y, point.y)};
     frame.high = {std::max(frame.high.x, point.x), std::max(frame.high.y, point.y)};
   };
-  std::for_each(layout.places.begin(), layout.places.end(), include);
+  std::ranges::for_each(layout.places, include);
   for (const Stub& stub : layout.stubs) {
     include(stub.to);
   }
@@ -34,7 +34,7 @@ Frame frame_of(const Layout& layout, const Topology& graph) {
 
 void move(Layout& layout, Point by) {
   const auto shift = [&](Point& point) { point = {point.x + by.x, point.y + by.y}; };
-  std::for_each(layout.places.begin(), layout.places.end(), shift);
+  std::ranges::for_each(layout.places, shift);
   for (Stub& stub : layout.stubs) {
     shift(stub.from);
     shift(stub.to);

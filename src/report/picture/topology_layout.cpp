@@ -195,7 +195,7 @@ class Tiers {
   Layout run() {
     Layout layout;
     layout.places.resize(index_of(graph_.vertices()));
-    layout.arcs = std::any_of(graph_.wires.begin(), graph_.wires.end(), [&](const Wire& wire) {
+    layout.arcs = std::ranges::any_of(graph_.wires, [&](const Wire& wire) {
       return wire.a < graph_.devices && wire.b < graph_.devices;
     });
     std::map<int, std::vector<int>> rows;
@@ -229,10 +229,10 @@ class Tiers {
   template <class Check>
   [[nodiscard]] bool any_neighbour(int vertex, Check check) const {
     const std::vector<int>& others = neighbours_[index_of(vertex)];
-    return std::any_of(others.begin(), others.end(), check);
+    return std::ranges::any_of(others, check);
   }
   [[nodiscard]] bool has_others() const {
-    return std::any_of(graph_.details.begin(), graph_.details.end(), [](const Switch& detail) {
+    return std::ranges::any_of(graph_.details, [](const Switch& detail) {
       return detail.kind == SwitchKind::nic || detail.kind == SwitchKind::cpu;
     });
   }
@@ -264,8 +264,7 @@ class Tiers {
 
   /// Devices in order, and NICs of a PCIe tree after the devices of the same switch.
   void place_devices(std::vector<int> row, Layout& layout) const {
-    std::stable_sort(
-        row.begin(), row.end(), [&](int a, int b) { return device_order(a) < device_order(b); });
+    std::ranges::stable_sort(row, [&](int a, int b) { return device_order(a) < device_order(b); });
     for (std::size_t i = 0; i < row.size(); ++i) {
       layout.places[index_of(row[i])] = {static_cast<double>(i) * kStep, 0.0};
     }
@@ -293,7 +292,7 @@ class Tiers {
     for (const int vertex : row) {
       wanted[vertex] = mean_below(vertex, base, y, layout);
     }
-    std::stable_sort(row.begin(), row.end(), [&](int a, int b) { return wanted[a] < wanted[b]; });
+    std::ranges::stable_sort(row, [&](int a, int b) { return wanted[a] < wanted[b]; });
     double shift = 0.0;
     for (std::size_t i = 0; i < row.size(); ++i) {
       double x = wanted[row[i]];
@@ -336,7 +335,7 @@ class Tiers {
 Layout lay_out(const Drawable& drawing) {
   if (const auto* torus = drawing.family.as<Torus>()) {
     const auto is_long = [](int length) { return length > 1; };
-    if (std::count_if(torus->dimensions.begin(), torus->dimensions.end(), is_long) > 1) {
+    if (std::ranges::count_if(torus->dimensions, is_long) > 1) {
       return on_grid(*torus, drawing.whole.value_or(*torus), drawing.graph);
     }
   }

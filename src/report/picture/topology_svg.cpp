@@ -161,8 +161,8 @@ class TopologyPicture {
       }
     }
     if (counts.size() > kMostLabelled) {
-      const auto most = std::max_element(
-          counts.begin(), counts.end(), [](auto& a, auto& b) { return a.second < b.second; });
+      const auto most =
+          std::ranges::max_element(counts, [](auto& a, auto& b) { return a.second < b.second; });
       remark_ = fmt::format("thick lines are parallel links, up to {}", most->second);
       return;
     }
@@ -286,7 +286,7 @@ class TopologyPicture {
     for (const auto& [wire_class, colour] : colours_) {
       entries.emplace_back(colour, wire_class);
     }
-    std::sort(entries.begin(), entries.end());
+    std::ranges::sort(entries);
     for (const auto& [colour, wire_class] : entries) {
       const Wire sample{.a = 0,
                         .b = 0,

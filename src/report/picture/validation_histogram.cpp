@@ -25,8 +25,7 @@ class Histogram {
       const double place = std::floor(range_.share(error) * bars);
       ++bars_[static_cast<std::size_t>(std::clamp(place, 0.0, bars - 1.0))];
     }
-    highest_ = static_cast<double>(
-        std::max<std::size_t>(*std::max_element(bars_.begin(), bars_.end()), 1));
+    highest_ = static_cast<double>(std::max<std::size_t>(*std::ranges::max_element(bars_), 1));
   }
 
   std::string svg() {

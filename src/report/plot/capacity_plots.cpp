@@ -80,9 +80,8 @@ Plot over_devices(const CapacityResult& result,
                   PlotSeries series,
                   PlotAxis axis,
                   std::vector<PlotLimit> limits) {
-  const bool has_band = std::any_of(series.points.begin(),
-                                    series.points.end(),
-                                    [](const auto& point) { return point.range.has_value(); });
+  const bool has_band =
+      std::ranges::any_of(series.points, [](const auto& point) { return point.range.has_value(); });
   const auto [low, high] = drawn_range(series);
   axis.logarithmic = low > 0 && high > kFar * low;
   axis.from_zero = !axis.logarithmic;

@@ -75,10 +75,9 @@ Figures network_comparison_headline(const std::vector<NetworkStep>& steps) {
   const auto price = [](const NetworkStep* one) {
     return one->purchase ? one->purchase->dollars_per_port() : 0;
   };
-  const auto cheapest = std::min_element(
-      answered.begin(), answered.end(), [&](const NetworkStep* one, const NetworkStep* other) {
-        return price(one) < price(other);
-      });
+  const auto cheapest = std::ranges::min_element(
+      answered,
+      [&](const NetworkStep* one, const NetworkStep* other) { return price(one) < price(other); });
   if ((*cheapest)->purchase) {
     figures.push_back({"",
                        fmt::format("{:.0f} dollars a port ({})",

@@ -45,13 +45,11 @@ struct SizePoints {
 Plot candidates_plot(const CollectiveResult& result) {
   PlotBars bars{.axis = {}, .parts = {{.name = ""}}, .bars = {}};
   std::vector<Candidate> able;
-  std::copy_if(result.answer.candidates.begin(),
-               result.answer.candidates.end(),
-               std::back_inserter(able),
-               [](const Candidate& one) { return one.time.has_value(); });
-  std::stable_sort(able.begin(), able.end(), [](const Candidate& a, const Candidate& b) {
-    return *a.time < *b.time;
-  });
+  std::ranges::copy_if(result.answer.candidates,
+                       std::back_inserter(able),
+                       [](const Candidate& one) { return one.time.has_value(); });
+  std::ranges::stable_sort(
+      able, [](const Candidate& a, const Candidate& b) { return *a.time < *b.time; });
   Seconds longest;
   for (const Candidate& one : able) {
     const bool taken = one.algorithm == result.answer.algorithm;

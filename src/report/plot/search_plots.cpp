@@ -51,7 +51,7 @@ PlotAxis objective_axis(Objective objective, double largest) {
 
 /// Both axes of a picture: an objective, or what else is shown of a plan.
 double number_of(const FoundPlan& found, const std::vector<Objective>& objectives, Objective of) {
-  const auto at = std::find(objectives.begin(), objectives.end(), of);
+  const auto at = std::ranges::find(objectives, of);
   if (at != objectives.end()) {
     return std::abs(found.scores[static_cast<std::size_t>(at - objectives.begin())]);
   }

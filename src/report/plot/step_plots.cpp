@@ -19,14 +19,14 @@ constexpr std::array<std::size_t, kBreakdownParts.size()> kPartTones = {
 
 std::string spaced(std::string_view name) {
   std::string text(name);
-  std::replace(text.begin(), text.end(), '_', ' ');
+  std::ranges::replace(text, '_', ' ');
   return text;
 }
 
 /// Whether a reader would see no difference between their bars.
 bool look_alike(const StageMemory& a, const StageMemory& b) {
   const double most = std::max(a.total().si(), b.total().si());
-  return std::all_of(kMemoryParts.begin(), kMemoryParts.end(), [&](const MemoryPart& part) {
+  return std::ranges::all_of(kMemoryParts, [&](const MemoryPart& part) {
     return std::abs((a.*part.value).si() - (b.*part.value).si()) <= 0.002 * most;
   });
 }
@@ -50,10 +50,8 @@ BreakdownBars breakdown_bars(const std::vector<Breakdown>& breakdowns) {
   bars.values.resize(breakdowns.size());
   for (std::size_t i = 0; i < kBreakdownParts.size(); ++i) {
     const BreakdownPart& part = kBreakdownParts[i];
-    const bool is_there =
-        std::any_of(breakdowns.begin(), breakdowns.end(), [&](const Breakdown& one) {
-          return one.*part.value > Seconds{};
-        });
+    const bool is_there = std::ranges::any_of(
+        breakdowns, [&](const Breakdown& one) { return one.*part.value > Seconds{}; });
     if (!is_there) {
       continue;
     }

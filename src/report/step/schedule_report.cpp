@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -165,12 +166,7 @@ MemoryStrips chunks_held(const ScheduleView& view) {
 }
 
 std::vector<TimelineView> pictures_of(std::span<const ScheduleView> views, bool with_memory) {
-  std::vector<TimelineView> pictures;
-  pictures.reserve(views.size());
-  for (const ScheduleView& view : views) {
-    pictures.push_back(picture_view(view, with_memory));
-  }
-  return pictures;
+  return each_of(views, [&](const ScheduleView& view) { return picture_view(view, with_memory); });
 }
 
 }  // namespace
@@ -220,9 +216,7 @@ StepTimeline timeline_of(const ScheduleView& view) {
                                 .end = to_ticks(time.end)});
     }
   }
-  std::stable_sort(timeline.spans.begin(),
-                   timeline.spans.end(),
-                   [](const LaneSpan& a, const LaneSpan& b) { return a.end < b.end; });
+  std::ranges::stable_sort(timeline.spans, {}, &LaneSpan::end);
   timeline.flows = messages_of(timeline.spans);
   return timeline;
 }

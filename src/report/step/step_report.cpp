@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "memory_report.hpp"
@@ -13,6 +12,7 @@
 #include "titer/plan/place/placement.hpp"
 #include "titer/plan/plan_fields.hpp"
 #include "titer/report/step/sample_report.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -160,19 +160,15 @@ Datum error_bar(const StepResult& result) {
 /// Each of a list of parts, by its name and what follows it.
 template <class Parts, class Of>
 Figures part_figures(const Parts& parts, const Of& of, std::string_view suffix = "") {
-  Figures figures;
-  for (const auto& part : parts) {
-    figures.push_back({std::string(part.name) + std::string(suffix), of.*part.value});
-  }
-  return figures;
+  return each_of(parts, [&](const auto& part) {
+    return Figure{std::string(part.name) + std::string(suffix), of.*part.value};
+  });
 }
 
 Figures rate_figures(const StepResult& result) {
-  Figures figures;
-  for (const ResultFigure& figure : kResultFigures) {
-    figures.push_back({std::string(figure.name), figure.value(result)});
-  }
-  return figures;
+  return each_of(kResultFigures, [&](const ResultFigure& figure) {
+    return Figure{std::string(figure.name), figure.value(result)};
+  });
 }
 
 }  // namespace
@@ -192,11 +188,7 @@ Figures result_figures(const StepResult& result) {
 Row result_columns() {
   StepResult none;
   none.memory.resize(1);
-  Row columns;
-  for (const Figure& figure : result_figures(none)) {
-    columns.push_back(figure.key);
-  }
-  return columns;
+  return each_of(result_figures(none), &Figure::key);
 }
 
 Figures step_figures(const Scenario& scenario,
@@ -258,9 +250,7 @@ Figures asked_columns(const Scenario& scenario) {
   constexpr std::array<std::string_view, 8> few = {
       "model", "cluster", "chip", "stack", "devices", "global_batch", "sequence", "precision"};
   Figures columns = asked_figures(scenario);
-  std::erase_if(columns, [&](const Figure& figure) {
-    return std::ranges::find(few, figure.key) == few.end();
-  });
+  std::erase_if(columns, [&](const Figure& figure) { return !includes(few, figure.key); });
   return columns;
 }
 

@@ -127,9 +127,8 @@ std::string faster_network_words(const CapacityResult& result, bool in_brackets 
   const auto by_time = [](const CapacityPoint& a, const CapacityPoint& b) {
     return a.has_plan() && (!b.has_plan() || a.whole_time() < b.whole_time());
   };
-  const CapacityPoint& point =
-      result.fewest ? result.points[*result.fewest]
-                    : *std::min_element(result.points.begin(), result.points.end(), by_time);
+  const CapacityPoint& point = result.fewest ? result.points[*result.fewest]
+                                             : *std::ranges::min_element(result.points, by_time);
   return fmt::format(fmt::runtime(in_brackets ? "{} devices ({} days)" : "{} devices, {} days"),
                      point.devices,
                      days(*result.faster_network));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capacity_figures.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -51,7 +52,7 @@ Figures best_of_all(CapacityRows rows) {
 Figures best_rows(const CapacityRows& rows) {
   std::vector<std::string> models;
   for (const CapacityRow& row : rows) {
-    if (std::ranges::find(models, row.of->model) == models.end()) {
+    if (!includes(models, row.of->model)) {
       models.push_back(row.of->model);
     }
   }

@@ -11,6 +11,7 @@
 #include "report/plot/study_plots.hpp"
 #include "report/step/scenario_words.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -135,8 +136,7 @@ Figures figures_of(const CapacityRow& row) {
     }
     // The batch of a plan may be another than what was asked for.
     const auto is_said = [&](const Figure& figure) {
-      return std::ranges::any_of(
-          figures, [&](const Figure& of_point) { return of_point.key == figure.key; });
+      return includes(figures, figure.key, &Figure::key);
     };
     Figures others;
     std::ranges::copy_if(
@@ -283,15 +283,14 @@ View capacity_table_view(const CapacityTable& table,
       .columns = std::string(kCapacityColumns) +
                  " possible miss fits grade memory_peak_bytes memory_capacity_bytes reason",
       .title = title(table),
-      .headline =
-          joined({{"",
-                   fmt::format("{} of {}",
-                               std::count_if(rows.begin(),
-                                             rows.end(),
-                                             [](const CapacityRow& row) { return row.possible(); }),
-                               rows.size()),
-                   "combinations that will do"}},
-                 best_rows(rows)),
+      .headline = joined(
+          {{"",
+            fmt::format(
+                "{} of {}",
+                std::ranges::count_if(rows, [](const CapacityRow& row) { return row.possible(); }),
+                rows.size()),
+            "combinations that will do"}},
+          best_rows(rows)),
       .plots = capacity_table_plots(rows)};
   view.text.append(tables(table, rows)).add(remarks(rows));
   add_notes(notes_of_rows(table, rows), view);

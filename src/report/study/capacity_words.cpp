@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "capacity_figures.hpp"
 #include "titer/estimate/model_state.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 #include "titer/view/table.hpp"
 
@@ -41,7 +41,7 @@ std::string currencies_words(const CapacityQuestion& question) {
   std::string text;
   std::vector<std::string> seen = {"USD"};
   const auto add = [&](const Currency& currency, std::string_view what) {
-    if (std::find(seen.begin(), seen.end(), currency.name) == seen.end()) {
+    if (!includes(seen, currency.name)) {
       seen.push_back(currency.name);
       text += fmt::format("; {} in {}", what, rate_words(currency));
     }
@@ -173,15 +173,14 @@ std::string prices_words(const CapacityQuestion& question, bool with_price) {
 }
 
 std::vector<std::string> beside_words(const CapacityQuestion& question) {
-  std::vector<std::string> words;
-  for (const OtherRuns& runs : question.other_runs) {
-    words.push_back(fmt::format("before it: {} x {} on {} devices, {} days each, {} device-hours",
-                                runs.count,
-                                runs.name,
-                                runs.devices,
-                                days(runs.time),
-                                short_count(runs.device_time() / kHour)));
-  }
+  std::vector<std::string> words = each_of(question.other_runs, [&](const OtherRuns& runs) {
+    return fmt::format("before it: {} x {} on {} devices, {} days each, {} device-hours",
+                       runs.count,
+                       runs.name,
+                       runs.devices,
+                       days(runs.time),
+                       short_count(runs.device_time() / kHour));
+  });
   if (question.side_costs) {
     add_side_costs(question, words);
   }

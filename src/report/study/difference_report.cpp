@@ -11,6 +11,7 @@
 #include "titer/estimate/figures.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -50,23 +51,17 @@ struct Compared {
 };
 
 std::vector<Compared> compared_parts(const Difference& found) {
-  std::vector<Compared> parts;
-  parts.reserve(kBreakdownParts.size());
-  for (const BreakdownPart& part : kBreakdownParts) {
-    parts.push_back({std::string(part.name),
-                     (found.a.breakdown.*part.value).si(),
-                     (found.b.breakdown.*part.value).si()});
-  }
-  return parts;
+  return each_of(kBreakdownParts, [&](const BreakdownPart& part) {
+    return Compared{std::string(part.name),
+                    (found.a.breakdown.*part.value).si(),
+                    (found.b.breakdown.*part.value).si()};
+  });
 }
 
 std::vector<Compared> compared_rates(const Difference& found) {
-  std::vector<Compared> rates;
-  rates.reserve(kResultFigures.size());
-  for (const ResultFigure& figure : kResultFigures) {
-    rates.push_back({std::string(figure.name), figure.value(found.a), figure.value(found.b)});
-  }
-  return rates;
+  return each_of(kResultFigures, [&](const ResultFigure& figure) {
+    return Compared{std::string(figure.name), figure.value(found.a), figure.value(found.b)};
+  });
 }
 
 /// Of the stages where it peaks.

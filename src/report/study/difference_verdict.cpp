@@ -20,7 +20,7 @@ std::int64_t tokens_of(const Scenario& scenario) {
 
 /// Changed inputs of the model, which may go by the same name in both.
 std::ptrdiff_t model_changes(const Difference& found) {
-  return std::count_if(found.changes.begin(), found.changes.end(), [](const InputChange& change) {
+  return std::ranges::count_if(found.changes, [](const InputChange& change) {
     return scenario_part(change.path) == ScenarioPart::model;
   });
 }

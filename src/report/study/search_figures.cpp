@@ -1,11 +1,11 @@
 #include "search_figures.hpp"
 
-#include <algorithm>
 #include <span>
 
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -75,8 +75,7 @@ Figures count_figures(const SearchCounts& counts) {
 Figures space_figures(const Search& search) {
   Figures figures;
   for (const SearchKey& key : search_keys()) {
-    if (std::find(search.narrowed.begin(), search.narrowed.end(), key.name) !=
-        search.narrowed.end()) {
+    if (includes(search.narrowed, key.name)) {
       figures.push_back({std::string(key.name), key.values(search.space)});
     }
   }
@@ -97,10 +96,8 @@ Figures evidence_figures(const StepResult& result) {
 }
 
 Figures plan_figures(const FoundPlan& found, const Plan& best) {
-  std::vector<std::string> differ;
-  for (const Plan& plan : found.alike) {
-    differ.push_back(plan_difference(plan, found.plan));
-  }
+  const std::vector<std::string> differ =
+      each_of(found.alike, [&](const Plan& plan) { return plan_difference(plan, found.plan); });
   return joined({{"plan", key_figures(found.plan, true)},
                  {"devices", found.devices},
                  {"differs", plan_difference(found.plan, best)},
@@ -186,10 +183,8 @@ Figures search_figures(const Search& search,
                        const SearchAnswer& answer,
                        const std::vector<std::string>& notes,
                        std::span<const BeyondSoftware> beyond) {
-  std::vector<std::string_view> objectives;
-  for (const Objective objective : search.objectives) {
-    objectives.push_back(name(objective));
-  }
+  const std::vector<std::string_view> objectives =
+      each_of(search.objectives, [&](const Objective objective) { return name(objective); });
   const SearchCounts& counts = answer.counts;
   const auto found = [&](const FoundPlan& plan) {
     return plan_figures(plan, answer.plans.front().plan);

@@ -22,10 +22,9 @@ std::string text_of(const Plan& plan, const SearchKey& key) { return shown(key.v
 std::vector<Key> varied_keys(const SearchAnswer& answer) {
   std::vector<Key> keys;
   for (const SearchKey& key : search_keys()) {
-    const bool varies =
-        std::any_of(answer.plans.begin(), answer.plans.end(), [&](const FoundPlan& found) {
-          return text_of(found.plan, key) != text_of(answer.plans.front().plan, key);
-        });
+    const bool varies = std::ranges::any_of(answer.plans, [&](const FoundPlan& found) {
+      return text_of(found.plan, key) != text_of(answer.plans.front().plan, key);
+    });
     if (varies) {
       keys.push_back(&key);
     }
@@ -51,7 +50,7 @@ std::string counts_text(const SearchCounts& counts) {
 }
 
 bool devices_vary(const SearchAnswer& answer) {
-  return std::any_of(answer.plans.begin(), answer.plans.end(), [&](const FoundPlan& found) {
+  return std::ranges::any_of(answer.plans, [&](const FoundPlan& found) {
     return found.devices != answer.plans.front().devices;
   });
 }
@@ -63,8 +62,7 @@ FigureRows plan_rows(const SearchAnswer& answer) {
   FigureRows rows;
   for (const FoundPlan& found : answer.plans) {
     Figures row = joined({{"", rows.size() + 1, kNoHeading}}, found_figures(found));
-    const auto refined = std::find_if(
-        row.begin(), row.end(), [](const Figure& figure) { return figure.label == "refined"; });
+    const auto refined = std::ranges::find(row, "refined", &Figure::label);
     std::rotate(row.begin() + 2, refined, refined + 1);  // beside the time
     if (devices) {
       row.push_back({"", found.devices, "devices"});
@@ -115,7 +113,7 @@ std::string heading(const Search& search, const SearchAnswer& answer) {
 std::string space_text(const Search& search) {
   std::string text;
   for (const SearchKey& key : search_keys()) {
-    const auto given = std::find(search.narrowed.begin(), search.narrowed.end(), key.name);
+    const auto given = std::ranges::find(search.narrowed, key.name);
     if (given == search.narrowed.end()) {
       continue;
     }
@@ -213,7 +211,7 @@ std::string evidence_text(const StepResult& best) {
 std::string alike_keys(const FoundPlan& found) {
   std::string text;
   for (const SearchKey& key : search_keys()) {
-    const bool differs = std::any_of(found.alike.begin(), found.alike.end(), [&](const Plan& plan) {
+    const bool differs = std::ranges::any_of(found.alike, [&](const Plan& plan) {
       return text_of(plan, key) != text_of(found.plan, key);
     });
     if (differs) {
@@ -279,10 +277,9 @@ std::string chances_text(const Search& search, const SearchAnswer& answer) {
 
 std::string no_plan_sentence(const Search& search, const SearchAnswer& answer) {
   std::vector<SearchCountName> counts(kSearchCounts.begin(), kSearchCounts.end());
-  std::stable_sort(
-      counts.begin(), counts.end(), [&](const SearchCountName& a, const SearchCountName& b) {
-        return answer.counts.*a.value > answer.counts.*b.value;
-      });
+  std::ranges::stable_sort(counts, [&](const SearchCountName& a, const SearchCountName& b) {
+    return answer.counts.*a.value > answer.counts.*b.value;
+  });
   std::string text;
   for (const SearchCountName& count : counts) {
     if (answer.counts.*count.value > 0) {

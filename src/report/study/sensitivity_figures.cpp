@@ -1,6 +1,7 @@
 #include "sensitivity_figures.hpp"
 
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
@@ -174,10 +175,8 @@ Figures sensitivity_figures(const SensitivityReport& report) {
 
 FigureRows sensitivity_rows(const SensitivityReport& report) {
   const Sensitivity& found = report.sensitivity;
-  FigureRows rows;
-  for (const FigureEffect& effect : found.figures) {
-    rows.push_back(effect_row("figure", effect));
-  }
+  FigureRows rows = each_of(
+      found.figures, [&](const FigureEffect& effect) { return effect_row("figure", effect); });
   for (const CountEffect& effect : found.counts) {
     add_counts(effect, rows);
   }

@@ -171,7 +171,7 @@ std::string parts_of_bend(const Bend& bend) {
   std::vector<std::string_view> kinds;
   for (const PartSlope& part : bend.parts) {
     const std::string_view kind = change_of(part);
-    const auto known = std::find(kinds.begin(), kinds.end(), kind);
+    const auto known = std::ranges::find(kinds, kind);
     if (known == kinds.end()) {
       kinds.push_back(kind);
       changes.push_back(fmt::format("; {} {}", kind, part.part));
@@ -249,8 +249,8 @@ Figures sensitivity_headline(const Sensitivity& found) {
          fmt::format("{} ({} of the time)", name(most.resource), percent_text(most.share)),
          "what binds most"});
   }
-  const auto best = std::max_element(
-      found.figures.begin(), found.figures.end(), [](const FigureEffect& a, const FigureEffect& b) {
+  const auto best =
+      std::ranges::max_element(found.figures, [](const FigureEffect& a, const FigureEffect& b) {
         return (a.gain ? a.gain->relative : 0) < (b.gain ? b.gain->relative : 0);
       });
   if (best != found.figures.end() && best->gain) {

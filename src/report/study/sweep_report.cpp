@@ -8,15 +8,15 @@
 #include "report/step/step_remarks.hpp"
 #include "titer/estimate/figures.hpp"
 #include "titer/report/step/step_report.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
 
 /// Text that needs no care in JSON.
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
-  });
+  return std::ranges::all_of(text,
+                             [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
 }
 
 void append_json_text(std::string_view value, std::string& text) {
@@ -30,9 +30,8 @@ void append_json_text(std::string_view value, std::string& text) {
 }
 
 void append_csv_text(std::string_view value, std::string& text) {
-  const bool needs_quotes = std::any_of(value.begin(), value.end(), [](char c) {
-    return c == ',' || c == '"' || c == '\r' || c == '\n';
-  });
+  const bool needs_quotes = std::ranges::any_of(
+      value, [](char c) { return c == ',' || c == '"' || c == '\r' || c == '\n'; });
   if (!needs_quotes) {
     text += value;
     return;
@@ -72,7 +71,7 @@ std::vector<std::pair<std::string, std::string>> same_cells(const Sweep& sweep) 
   std::vector<std::pair<std::string, std::string>> cells = {{"sweep", sweep.name}};
   for (const std::string part : {"model", "cluster", "stack"}) {
     const Value* name = sweep.base.document().at(part + ".name");
-    if (std::ranges::find(sweep.axes, part, &Axis::path) == sweep.axes.end()) {
+    if (!includes(sweep.axes, part, &Axis::path)) {
       cells.emplace_back(part, name == nullptr ? "" : name->text);
     }
   }

@@ -34,9 +34,7 @@ class SweptTable {
       }
     }
     best_ = found_;
-    std::stable_sort(best_.begin(), best_.end(), [](const SweptRow& a, const SweptRow& b) {
-      return a.time < b.time;
-    });
+    std::ranges::stable_sort(best_, {}, &SweptRow::time);
   }
 
   [[nodiscard]] View view() const {
@@ -124,9 +122,8 @@ class SweptTable {
       }
     }
     std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-      return a.second > b.second;
-    });
+    std::ranges::stable_sort(sorted,
+                             [](const auto& a, const auto& b) { return a.second > b.second; });
     std::vector<Row> lines;
     for (const auto& [reason, count] : sorted) {
       if (lines.size() < kMostSweptReasons) {
@@ -197,7 +194,7 @@ class SweptTable {
     std::size_t most = 1;
     for (const Axis& axis : sweep_.axes) {
       std::set<double> numbers;
-      const bool all = std::all_of(found_.begin(), found_.end(), [&](const SweptRow& swept) {
+      const bool all = std::ranges::all_of(found_, [&](const SweptRow& swept) {
         const auto number = number_at(swept.row, axis);
         numbers.insert(number.value_or(0));
         return number.has_value();
@@ -250,10 +247,9 @@ class SweptTable {
   /// 1, 2, 4, 8: each by the same factor larger than the one before.
   [[nodiscard]] static bool are_multiplied(const std::set<double>& numbers) {
     const double factor = *std::next(numbers.begin()) / *numbers.begin();
-    return numbers.size() > 2 &&
-           std::adjacent_find(numbers.begin(), numbers.end(), [&](double a, double b) {
-             return std::abs(b - factor * a) > 1e-6 * b;
-           }) == numbers.end();
+    return numbers.size() > 2 && std::ranges::adjacent_find(numbers, [&](double a, double b) {
+                                   return std::abs(b - factor * a) > 1e-6 * b;
+                                 }) == numbers.end();
   }
 
   [[nodiscard]] std::optional<Plot> chart() const {

@@ -38,9 +38,8 @@ std::vector<const Tuning*> shown_tunings(const TuneReport& report) {
       }
     }
   }
-  std::stable_sort(list.begin(), list.end(), [](const Tuning* a, const Tuning* b) {
-    return a->iteration_time < b->iteration_time;
-  });
+  std::ranges::stable_sort(
+      list, [](const Tuning* a, const Tuning* b) { return a->iteration_time < b->iteration_time; });
   list.resize(std::min(list.size(), report.top));
   return list;
 }

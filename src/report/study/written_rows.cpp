@@ -33,7 +33,7 @@ bool next_row(std::ifstream& file, RowFormat format, std::string& row) {
   row.clear();
   std::ptrdiff_t quotes = 0;
   for (std::string line; std::getline(file, line);) {
-    quotes += std::count(line.begin(), line.end(), '"');
+    quotes += std::ranges::count(line, '"');
     row += line + "\n";
     if (format == RowFormat::json_lines || quotes % 2 == 0) {
       return true;

@@ -12,9 +12,7 @@ namespace {
 bool has_attention(const Transformer& model) { return model.has_attention(); }
 
 bool has_dense_layers(const Transformer& model) {
-  return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
-    return kind.is_dense();
-  });
+  return std::ranges::any_of(model.kinds, [](const LayerKind& kind) { return kind.is_dense(); });
 }
 
 /// What of a model a module is, and whether a transformer has it; others do for all.

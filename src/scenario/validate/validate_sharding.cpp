@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <initializer_list>
 #include <map>
 
 #include "titer/plan/place/placement.hpp"
+#include "titer/units/lists.hpp"
 #include "validate_groups.hpp"
 
 namespace titer {
@@ -199,7 +199,7 @@ void check_shares(const Scenario& scenario, Demands& demands) {
 }
 
 bool may_have(std::optional<DataType> type, std::initializer_list<DataType> known) {
-  return !type || std::find(known.begin(), known.end(), *type) != known.end();
+  return !type || includes(known, *type);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 #include "titer/script/foreign_text.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -37,12 +38,12 @@ std::vector<Text>::const_iterator program_in(const std::vector<Text>& words) {
   const auto last = std::find_if(
       words.rbegin(), words.rend(), [](const Text& word) { return word.chars == "--"; });
   const auto behind = std::find_if(last.base(), words.end(), is_script);
-  return behind == words.end() ? std::find_if(words.begin(), words.end(), is_script) : behind;
+  return behind == words.end() ? std::ranges::find_if(words, is_script) : behind;
 }
 
 /// "llava/train/train.py" of llava.train.train.
 std::string file_of_module(std::string module) {
-  std::replace(module.begin(), module.end(), '.', '/');
+  std::ranges::replace(module, '.', '/');
   return module + ".py";
 }
 
@@ -59,9 +60,8 @@ std::string_view name_in(const Text& word) {
 bool sounds_like_words(std::string_view name) {
   constexpr std::array<std::string_view, 6> parts = {"arg", "opt", "flag", "cmd", "extra", "param"};
   const std::string small = lower(name);
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-    return small.find(part) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      parts, [&](std::string_view part) { return small.find(part) != std::string::npos; });
 }
 
 /// "a, b or c", with what stands before the last.
@@ -143,9 +143,7 @@ class Flags {
   void add_environment(const PlayedCommand* command) {
     constexpr std::array<std::string_view, 5> programs = {
         "swift", "megatron", "llamafactory-cli", "trl", "litgpt"};
-    const bool starts_own =
-        command == nullptr ||
-        std::find(programs.begin(), programs.end(), command->words.front().chars) != programs.end();
+    const bool starts_own = command == nullptr || includes(programs, command->words.front().chars);
     if (command != nullptr && starts_own && command->words.size() > 1) {
       into_.program = command->words[0].chars + " " + command->words[1].chars;
       const bool has_subject = command->words.size() > 2 && !is_flag(command->words[2]);
@@ -207,10 +205,9 @@ class Flags {
     if (command.passes) {
       assume(*command.passes, "the script's own arguments are taken as none");
     }
-    const auto others = std::count_if(
-        play_.commands.begin(), play_.commands.end(), [&](const PlayedCommand& other) {
-          return 2 * flags_of(other.words) > flags_of(command.words) && !is_same(other, command);
-        });
+    const auto others = std::ranges::count_if(play_.commands, [&](const PlayedCommand& other) {
+      return 2 * flags_of(other.words) > flags_of(command.words) && !is_same(other, command);
+    });
     if (others > 0) {
       assume(command.words.front().place(),
              "this command is read, the first of those with the most flags; " +
@@ -299,11 +296,9 @@ class Flags {
 
   /// Of which the line about a loop says so.
   [[nodiscard]] bool is_passed_over(std::string_view name) const {
-    return std::any_of(
-        play_.passed_over.begin(), play_.passed_over.end(), [&](const shell::PassedOver& loop) {
-          return std::find(loop.variables.begin(), loop.variables.end(), name) !=
-                 loop.variables.end();
-        });
+    return std::ranges::any_of(play_.passed_over, [&](const shell::PassedOver& loop) {
+      return includes(loop.variables, name);
+    });
   }
 
   void ask(const shell::Variable& variable, std::string_view name) {

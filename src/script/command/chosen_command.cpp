@@ -9,6 +9,7 @@
 
 #include "script/shell/shell_override.hpp"
 #include "titer/input/words.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -18,9 +19,8 @@ using shell::Text;
 using Groups = std::vector<std::vector<Text>>;
 
 std::size_t changes_of(const std::vector<Text>& words) {
-  return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), [](const Text& word) {
-    return shell::override_of(word).has_value();
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      words, [](const Text& word) { return shell::override_of(word).has_value(); }));
 }
 
 /// Names of programs that work on checkpoints, data or answers rather than train.
@@ -30,8 +30,8 @@ bool names_tool(std::string_view word) {
   constexpr std::array<std::string_view, 3> trainings = {"train", "tune", "sft"};
   const std::string name = lower(word.substr(word.rfind('/') + 1));
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  return name.ends_with(".py") && std::any_of(kinds.begin(), kinds.end(), has) &&
-         std::none_of(trainings.begin(), trainings.end(), has);
+  return name.ends_with(".py") && std::ranges::any_of(kinds, has) &&
+         std::ranges::none_of(trainings, has);
 }
 
 /// "swift rollout": of a program with commands one that trains by no step that is modelled.
@@ -40,19 +40,18 @@ bool is_other_subcommand(const std::vector<Text>& words) {
       "swift", "megatron", "llamafactory-cli", "trl"};
   constexpr std::array<std::string_view, 4> trainings = {"sft", "pt", "train", "pretrain"};
   const auto among = [](const auto& names, const std::string& word) {
-    return std::find(names.begin(), names.end(), word) != names.end();
+    return includes(names, word);
   };
   return words.size() > 1 && among(programs, words[0].chars) && !among(trainings, words[1].chars);
 }
 
 /// Those that train before others, of these the one that tells the most.
 const PlayedCommand* command_of(const shell::Play& play) {
-  const auto found = std::max_element(
-      play.commands.begin(), play.commands.end(), [](const auto& a, const auto& b) {
-        const std::pair of_a(!is_tool(a), flags_of(a.words) + changes_of(a.words));
-        const std::pair of_b(!is_tool(b), flags_of(b.words) + changes_of(b.words));
-        return of_a < of_b;
-      });
+  const auto found = std::ranges::max_element(play.commands, [](const auto& a, const auto& b) {
+    const std::pair of_a(!is_tool(a), flags_of(a.words) + changes_of(a.words));
+    const std::pair of_b(!is_tool(b), flags_of(b.words) + changes_of(b.words));
+    return of_a < of_b;
+  });
   return found == play.commands.end() ? nullptr : &*found;
 }
 
@@ -101,9 +100,8 @@ std::size_t different_flags(const Groups& groups) {
 }  // namespace
 
 std::string tool_of(const PlayedCommand& command) {
-  const auto found = std::find_if(command.words.begin(), command.words.end(), [](const Text& word) {
-    return names_tool(word.chars);
-  });
+  const auto found =
+      std::ranges::find_if(command.words, [](const Text& word) { return names_tool(word.chars); });
   return found == command.words.end() ? "" : found->chars;
 }
 
@@ -117,7 +115,7 @@ bool is_flag(const Text& word) {
 }
 
 std::size_t flags_of(const std::vector<Text>& words) {
-  return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), is_flag));
+  return static_cast<std::size_t>(std::ranges::count_if(words, is_flag));
 }
 
 ChosenCommand chosen_command(const shell::Play& play) {

@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <string>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 namespace {
 
@@ -17,7 +19,7 @@ std::string_view program_of(const Text& word) {
 
 template <std::size_t n>
 bool is_among(std::string_view name, const std::array<std::string_view, n>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return includes(names, name);
 }
 
 constexpr std::array<std::string_view, 5> kOfMessagePassing = {
@@ -142,9 +144,8 @@ std::optional<Text> of_message_passing(const LauncherOptions& options) {
 }
 
 std::optional<std::int64_t> asked(const BatchOptions& batch, std::string_view name) {
-  const auto found = std::find_if(batch.all().begin(), batch.all().end(), [&](const auto& option) {
-    return option.name == name;
-  });
+  const auto found =
+      std::ranges::find_if(batch.all(), [&](const auto& option) { return option.name == name; });
   return found == batch.all().end() ? std::nullopt : number(found->value.chars);
 }
 

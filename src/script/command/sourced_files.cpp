@@ -4,6 +4,8 @@
 #include <string>
 #include <system_error>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 namespace {
 
@@ -33,8 +35,8 @@ std::string_view without_first_folder(std::string_view path) {
 std::optional<SourcedFile> find_around(const std::filesystem::path& folder, std::string_view path) {
   std::error_code ignored;
   const std::filesystem::path called(path);
-  const bool is_plain = !called.is_absolute() && called.has_parent_path() &&
-                        std::find(called.begin(), called.end(), "..") == called.end();
+  const bool is_plain =
+      !called.is_absolute() && called.has_parent_path() && !includes(called, "..");
   std::filesystem::path from = std::filesystem::absolute(folder, ignored).lexically_normal();
   if (from.has_relative_path() && !from.has_filename()) {
     from = from.parent_path();

@@ -112,7 +112,7 @@ std::vector<std::size_t> places_of_word(std::string_view text, std::string_view 
 std::optional<bool> is_of_accelerators(std::string_view question) {
   constexpr std::array<std::string_view, 4> questions = {
       "is_bfloat16_supported()", "is_bf16_supported()", "cuda.is_available()", "is_bf16_gpu()"};
-  const bool asks = std::any_of(questions.begin(), questions.end(), [&](std::string_view name) {
+  const bool asks = std::ranges::any_of(questions, [&](std::string_view name) {
     return question.ends_with(name) && end_of_path(question, 0) + 2 == question.size();
   });
   return asks ? std::optional(true) : std::nullopt;
@@ -162,7 +162,7 @@ class Conditions {
     }
     const std::string_view inside = text.substr(1, text.size() - 2);
     int depth = 0;
-    return std::all_of(inside.begin(), inside.end(), [&](char c) {
+    return std::ranges::all_of(inside, [&](char c) {
       depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
       return depth >= 0;
     });

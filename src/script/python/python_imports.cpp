@@ -36,7 +36,7 @@ std::vector<ImportedName> names_in(std::string_view text) {
 std::string path_of(std::string_view module) {
   module.remove_prefix(std::min(module.find_first_not_of('.'), module.size()));
   std::string path(module);
-  std::replace(path.begin(), path.end(), '.', '/');
+  std::ranges::replace(path, '.', '/');
   return path.empty() ? path : path + ".py";
 }
 

@@ -7,6 +7,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 #include "titer/script/foreign_text.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -22,7 +23,7 @@ std::optional<std::string_view> inside_of(std::string_view text,
                                           std::initializer_list<std::string_view> names) {
   const std::size_t open = end_of_path(text, 0);
   const bool is_call = open < text.size() && text[open] == '(' && text.back() == ')' &&
-                       std::find(names.begin(), names.end(), text.substr(0, open)) != names.end();
+                       includes(names, text.substr(0, open));
   return is_call ? std::optional(text.substr(open + 1, text.size() - open - 2)) : std::nullopt;
 }
 
@@ -38,7 +39,7 @@ bool is_wrapped(std::string_view text) {
   }
   const std::string_view inside = text.substr(1, text.size() - 2);
   int depth = 0;
-  const bool is_whole = std::all_of(inside.begin(), inside.end(), [&](char c) {
+  const bool is_whole = std::ranges::all_of(inside, [&](char c) {
     depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
     return depth >= 0;
   });
@@ -141,7 +142,7 @@ void PythonNames::add_argument(const PythonCall& call, Origin at) {
       name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
     }
   }
-  std::replace(name.begin(), name.end(), '-', '_');
+  std::ranges::replace(name, '-', '_');
   std::optional<Value> usual;
   for (const auto& [key, given] : arguments(call.inside, at)) {
     if (key == "dest" && given.kind == Value::Kind::text) {

@@ -108,7 +108,7 @@ class Statements {
       refuse(at, "a quote of this statement is not closed");
     }
     const std::string_view found = text_.substr(next_, end + mark.size() - next_);
-    line_ += static_cast<int>(std::count(found.begin(), found.end(), '\n'));
+    line_ += static_cast<int>(std::ranges::count(found, '\n'));
     next_ = end + mark.size();
     return is_long ? "\"\"" : std::string(found);
   }

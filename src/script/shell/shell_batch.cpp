@@ -17,8 +17,8 @@ std::string gpus_told(std::string_view told, bool has_names) {
     const std::string_view entry = told.substr(begin, end - begin);
     const std::string_view one = entry.substr(0, entry.find('('));
     const std::string_view number = one.substr(one.rfind(':') + 1);
-    const bool is_named = std::any_of(
-        names.begin(), names.end(), [&](std::string_view name) { return one.starts_with(name); });
+    const bool is_named =
+        std::ranges::any_of(names, [&](std::string_view name) { return one.starts_with(name); });
     if ((is_named || !has_names) && !number.empty() &&
         number.find_first_not_of("0123456789") == std::string_view::npos) {
       return std::string(number);

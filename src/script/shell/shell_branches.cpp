@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "titer/units/lists.hpp"
+
 namespace titer::shell {
 namespace {
 
@@ -20,10 +22,9 @@ bool is_same(const Variable* a, const Variable* b) {
 /// Not set, or nothing but blanks.
 bool says_nothing(const Variable* variable) {
   return variable == nullptr ||
-         (!variable->depends_on &&
-          std::all_of(variable->items.begin(), variable->items.end(), [](const Text& item) {
-            return item.chars.find_first_not_of(" \t\n") == std::string::npos;
-          }));
+         (!variable->depends_on && std::ranges::all_of(variable->items, [](const Text& item) {
+           return item.chars.find_first_not_of(" \t\n") == std::string::npos;
+         }));
 }
 
 const Variable* in(const Variables& end, std::string_view name) {
@@ -61,17 +62,15 @@ Variable joined(std::string_view name,
 }  // namespace
 
 bool writes_flags(const Commands& commands) {
-  return std::any_of(commands.begin(), commands.end(), [](const Command& command) {
+  return std::ranges::any_of(commands, [](const Command& command) {
     const auto any = [](const std::vector<Text>& texts) {
-      return std::any_of(texts.begin(), texts.end(), has_flags);
+      return std::ranges::any_of(texts, has_flags);
     };
     return any(command.words) || writes_flags(command.body) ||
-           std::any_of(command.assignments.begin(),
-                       command.assignments.end(),
-                       [&](const Assignment& set) { return any(set.values); }) ||
-           std::any_of(command.branches.begin(), command.branches.end(), [](const Branch& branch) {
-             return writes_flags(branch.body);
-           });
+           std::ranges::any_of(command.assignments,
+                               [&](const Assignment& set) { return any(set.values); }) ||
+           std::ranges::any_of(command.branches,
+                               [](const Branch& branch) { return writes_flags(branch.body); });
   });
 }
 
@@ -83,15 +82,13 @@ bool asks_of(const Commands& condition, const std::vector<PassedOver>& loops) {
            end_of_name(word.chars, at) == at + variable.size();
   };
   const auto is_asked = [&](const std::string& variable) {
-    return std::any_of(condition.begin(), condition.end(), [&](const Command& command) {
-      return std::any_of(command.words.begin(), command.words.end(), [&](const Text& word) {
-        return names(word, variable);
-      });
+    return std::ranges::any_of(condition, [&](const Command& command) {
+      return std::ranges::any_of(command.words,
+                                 [&](const Text& word) { return names(word, variable); });
     });
   };
-  return std::any_of(loops.begin(), loops.end(), [&](const PassedOver& loop) {
-    return std::any_of(loop.variables.begin(), loop.variables.end(), is_asked);
-  });
+  return std::ranges::any_of(
+      loops, [&](const PassedOver& loop) { return std::ranges::any_of(loop.variables, is_asked); });
 }
 
 void add_flags(const Variable* variable, std::vector<std::string>& into) {
@@ -99,11 +96,11 @@ void add_flags(const Variable* variable, std::vector<std::string>& into) {
     return;
   }
   const auto add = [&](std::string name) {
-    if (std::find(into.begin(), into.end(), name) == into.end()) {
+    if (!includes(into, name)) {
       into.push_back(std::move(name));
     }
   };
-  std::for_each(variable->flags.begin(), variable->flags.end(), add);
+  std::ranges::for_each(variable->flags, add);
   for (const Text& item : variable->items) {
     for (const Text& word : split_words(item)) {
       if (word.chars.starts_with("--")) {

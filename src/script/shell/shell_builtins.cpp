@@ -24,7 +24,7 @@ std::string_view name_here(std::string_view name) {
 
 /// What a here-document was written to under that name; null for none.
 const Text* written_to(const std::map<std::string, Text>& documents, std::string_view name) {
-  const auto found = std::find_if(documents.begin(), documents.end(), [&](const auto& document) {
+  const auto found = std::ranges::find_if(documents, [&](const auto& document) {
     return name_here(document.first) == name_here(name);
   });
   return found == documents.end() ? nullptr : &found->second;
@@ -33,7 +33,7 @@ const Text* written_to(const std::map<std::string, Text>& documents, std::string
 /// The first word that names a script, after none but what starts scripts with its options.
 std::vector<Text>::iterator script_started(std::vector<Text>& words,
                                            const std::map<std::string, Text>& documents) {
-  const auto found = std::find_if(words.begin(), words.end(), [&](const Text& word) {
+  const auto found = std::ranges::find_if(words, [&](const Text& word) {
     return is_shell_script(word) ||
            (word.at(0) != '-' && written_to(documents, word.chars) != nullptr);
   });
@@ -71,8 +71,7 @@ bool Player::builtin(const std::string& head, const std::vector<Text>& words) {
 }
 
 void Player::set_options(const std::vector<Text>& words) {
-  const auto marks =
-      std::find_if(words.begin(), words.end(), [](const Text& word) { return word.chars == "--"; });
+  const auto marks = std::ranges::find(words, "--", &Text::chars);
   for (auto word = words.begin(); word != marks; ++word) {
     const bool is_name = word->chars == "allexport";
     const char sign = (is_name ? *std::prev(word) : *word).at(0);

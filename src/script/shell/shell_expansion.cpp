@@ -298,10 +298,9 @@ class Expansion {
   /// ${#NAME}, ${#NAME[@]}: of what is not known, or may be several words, as it is written.
   void put_length(const Reference& of, const Text& whole) {
     const std::optional<Variable> value = value_of(scope_, of);
-    const bool is_known = value && of.operation.empty() &&
-                          std::none_of(value->items.begin(),
-                                       value->items.end(),
-                                       [](const Text& item) { return is_open(item.chars); });
+    const bool is_known =
+        value && of.operation.empty() &&
+        std::ranges::none_of(value->items, [](const Text& item) { return is_open(item.chars); });
     if (!is_known) {
       made_.append(whole);
       return;

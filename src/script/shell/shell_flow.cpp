@@ -2,6 +2,7 @@
 
 #include "shell_branches.hpp"
 #include "shell_player.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer::shell {
 namespace {
@@ -178,7 +179,7 @@ void Player::ask(Open& open, const Question& question) {
   } else if (open.question->variable == question.variable) {
     for (const std::string& answer : question.answers) {
       std::vector<std::string>& known = open.question->answers;
-      if (std::find(known.begin(), known.end(), answer) == known.end()) {
+      if (!includes(known, answer)) {
         known.push_back(answer);
       }
     }
@@ -328,9 +329,8 @@ void Player::turn_once(const Command& loop) {
 void Player::go_over(const Command& command) {
   const std::vector<Text> items = words_of(command);
   const bool is_known =
-      !passes_arguments(command) && std::none_of(items.begin(), items.end(), [](const Text& item) {
-        return is_open(item.chars);
-      });
+      !passes_arguments(command) &&
+      std::ranges::none_of(items, [](const Text& item) { return is_open(item.chars); });
   if (!is_known || items.size() > kMostTurns) {
     scope_.variables.erase(command.name);
     turn_once(command);

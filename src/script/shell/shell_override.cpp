@@ -13,8 +13,8 @@ std::optional<ArgumentOverride> override_of(const Text& word) {
     return std::nullopt;
   }
   const std::string_view path = chars.substr(begin, equals - begin);
-  const bool is_path = std::all_of(
-      path.begin(), path.end(), [](char c) { return is_of_name(c) || c == '.' || c == '-'; });
+  const bool is_path =
+      std::ranges::all_of(path, [](char c) { return is_of_name(c) || c == '.' || c == '-'; });
   if (!is_path) {
     return std::nullopt;
   }

@@ -150,7 +150,7 @@ std::vector<Text> Player::words_run(const Command& command) {
 }
 
 std::optional<Origin> Player::passes_arguments(const Command& command) const {
-  const auto found = std::find_if(command.words.begin(), command.words.end(), [](const Text& word) {
+  const auto found = std::ranges::find_if(command.words, [](const Text& word) {
     return is_one_of(word.chars,
                      {"$@",
                       "$*",
@@ -273,7 +273,7 @@ void Player::execute(std::vector<Text> words) {
     return;
   }
   if (head == "sed") {
-    std::for_each(words.begin(), words.end(), [&](const Text& word) { replace(word); });
+    std::ranges::for_each(words, [&](const Text& word) { replace(word); });
   } else if (functions_.count(head) > 0) {
     words.erase(words.begin());
     call(head, passes_ ? std::nullopt : std::optional(std::move(words)));

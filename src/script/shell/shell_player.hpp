@@ -2,7 +2,6 @@
 // Goes through the commands of a script: control flow in shell_flow.cpp, what single commands do in
 // shell_play.cpp.
 
-#include <algorithm>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -12,12 +11,13 @@
 
 #include "shell_play.hpp"
 #include "shell_script.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer::shell {
 
 [[nodiscard]] inline bool is_one_of(std::string_view word,
                                     std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return includes(words, word);
 }
 
 class Player {

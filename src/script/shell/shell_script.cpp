@@ -4,6 +4,7 @@
 #include <array>
 
 #include "shell_tokens.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer::shell {
 namespace {
@@ -32,7 +33,7 @@ class Parser {
     constexpr std::array<std::string_view, 10> ends = {
         "then", "elif", "else", "fi", "do", "done", "esac", "}", ")", ";;"};
     return tokens_.peek().kind == Token::Kind::end || tokens_.sees(";;&") ||
-           std::find(ends.begin(), ends.end(), tokens_.peek().text.chars) != ends.end();
+           includes(ends, tokens_.peek().text.chars);
   }
 
   void go_deeper() {
@@ -279,8 +280,7 @@ class Parser {
   static bool takes_assignments(const Command& command) {
     constexpr std::array<std::string_view, 6> declare = {
         "export", "declare", "local", "readonly", "typeset", "env"};
-    return command.words.empty() ||
-           std::find(declare.begin(), declare.end(), command.words.front().chars) != declare.end();
+    return command.words.empty() || includes(declare, command.words.front().chars);
   }
 
   bool assignment(const Text& word, Command& into) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "shell_values.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer::shell {
 namespace {
@@ -94,7 +95,7 @@ class Test {
     }
     constexpr std::array<std::string_view, 14> binary = {
         "=", "==", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "<", ">", "-nt", "-ot"};
-    if (std::find(binary.begin(), binary.end(), peek(1)) != binary.end() && next_ + 2 < end_) {
+    if (includes(binary, peek(1)) && next_ + 2 < end_) {
       next_ += 3;
       return compared(words_[next_ - 3], words_[next_ - 2].chars, words_[next_ - 1]);
     }
@@ -181,8 +182,7 @@ class Test {
 bool is_test(const std::vector<Text>& words) {
   constexpr std::array<std::string_view, 4> heads = {"[", "[[", "test", "(("};
   const std::size_t first = !words.empty() && words.front().chars == "!" ? 1 : 0;
-  return words.size() > first &&
-         std::find(heads.begin(), heads.end(), words[first].chars) != heads.end();
+  return words.size() > first && includes(heads, words[first].chars);
 }
 
 Verdict judge(Scope& scope, const std::vector<Text>& words, Origin at) {

@@ -17,10 +17,7 @@ void Text::begin_stretch(Origin at, bool goes_on) {
 }
 
 std::vector<Text::Stretch>::const_iterator Text::stretch_of(std::size_t i) const {
-  const auto after = std::upper_bound(
-      stretches_.begin(), stretches_.end(), i, [](std::size_t at, const Stretch& stretch) {
-        return at < stretch.begin;
-      });
+  const auto after = std::ranges::upper_bound(stretches_, i, {}, &Stretch::begin);
   return after - 1;
 }
 

@@ -166,8 +166,8 @@ std::size_t Tokens::size_of_sign() const {
   constexpr std::array<std::string_view, 13> longer = {
       "<<<", "<<-", "&>>", ";;&", "&&", "||", ";;", "<<", ">>", ">&", "<&", "&>", ">|"};
   const std::string_view rest = std::string_view(text_.chars).substr(next_, 3);
-  const auto* const found = std::find_if(
-      longer.begin(), longer.end(), [&](std::string_view sign) { return rest.starts_with(sign); });
+  const auto* const found =
+      std::ranges::find_if(longer, [&](std::string_view sign) { return rest.starts_with(sign); });
   return found == longer.end() ? 1 : found->size();
 }
 

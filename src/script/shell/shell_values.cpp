@@ -5,6 +5,7 @@
 
 #include "shell_reference.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer::shell {
 namespace {
@@ -14,8 +15,7 @@ bool is_end_of_command(const Text& word) {
   constexpr std::array<std::string_view, 7> signs = {"|", "||", "|&", "&", "&&", ";", ";;"};
   const std::string_view chars = word.chars;
   const std::size_t stream = std::min(chars.find_first_not_of("0123456789"), chars.size());
-  return std::find(signs.begin(), signs.end(), chars) != signs.end() ||
-         chars.substr(stream).starts_with('>') || chars.starts_with("&>");
+  return includes(signs, chars) || chars.substr(stream).starts_with('>') || chars.starts_with("&>");
 }
 
 /// Of TP=$1 the name says more than the number.
@@ -83,9 +83,8 @@ Variable values_of_named(const Variable& array) {
 
 bool has_names(const Variable& array) {
   return array.is_array && !array.items.empty() &&
-         std::all_of(array.items.begin(), array.items.end(), [](const Text& item) {
-           return value_of_named(item) > 0;
-         });
+         std::ranges::all_of(array.items,
+                             [](const Text& item) { return value_of_named(item) > 0; });
 }
 
 std::string name_of_item(const Text& item) {

@@ -30,8 +30,7 @@ class Forest {
   void remove(Index link, Link ends) {
     for (const Index member : {ends.a, ends.b}) {
       auto& list = at_[member];
-      list.erase(std::find_if(
-          list.begin(), list.end(), [link](const Step& step) { return step.link == link; }));
+      list.erase(std::ranges::find(list, link, &Step::link));
     }
   }
   /// The links between two members; empty optional if they are in different parts.

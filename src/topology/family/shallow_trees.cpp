@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer::packing {
 
@@ -70,14 +71,14 @@ class Flattener {
     for (Index i = 0; i < trees_.size(); ++i) {
       const Forest::Reach reach = trees_[i].search(centres_[i].member);
       std::vector<Index> children(reach.order.begin() + 1, reach.order.end());
-      std::sort(children.begin(), children.end(), [&reach](Index one, Index other) {
+      std::ranges::sort(children, [&reach](Index one, Index other) {
         return std::tuple(reach.depth[one], one) < std::tuple(reach.depth[other], other);
       });
       SpanningTree tree{.root = group[centres_[i].member], .links = {}, .depth = centres_[i].depth};
       for (const Index child : children) {
         tree.links.push_back({group[reach.back[child].member], group[child]});
       }
-      const auto same = std::find_if(result.begin(), result.end(), [&tree](const auto& other) {
+      const auto same = std::ranges::find_if(result, [&tree](const auto& other) {
         return other.root == tree.root && other.links == tree.links;
       });
       if (same == result.end()) {
@@ -104,7 +105,7 @@ class Flattener {
     if (cycle->size() == 1) {
       return false;  // parallel links: no other tree comes of that
     }
-    return std::any_of(cycle->begin(), cycle->end(), [&](Index out) {
+    return std::ranges::any_of(*cycle, [&](Index out) {
       ++work_;
       return other == kNowhere ? replace(tree, out, link) : swap(tree, out, link);
     });
@@ -132,7 +133,7 @@ class Flattener {
   bool swap(Index tree, Index out, Index in) {
     const Index other = home_[in];
     const auto cycle = trees_[other].path(links_[out].a, links_[out].b);
-    if (!cycle || std::find(cycle->begin(), cycle->end(), in) == cycle->end()) {
+    if (!cycle || !includes(*cycle, in)) {
       return false;
     }
     exchange(tree, out, in);

@@ -121,9 +121,7 @@ void Torus::read_slices(Reader in) {
     add_closed();
   }
   in.finish();
-  std::stable_sort(slices.begin(), slices.end(), [](const Torus& one, const Torus& other) {
-    return one.devices() < other.devices();
-  });
+  std::ranges::stable_sort(slices, {}, &Torus::devices);
 }
 
 void Torus::add_shape(const Value& shape, Reader& in) {
@@ -132,7 +130,7 @@ void Torus::add_shape(const Value& shape, Reader& in) {
     const bool is_count = length.is_integer && length.integer <= kMostDevicesOfFamily;
     lengths.push_back(is_count ? static_cast<int>(length.integer) : 0);
   }
-  const bool is_shape = std::all_of(lengths.begin(), lengths.end(), [](int i) { return i > 0; });
+  const bool is_shape = std::ranges::all_of(lengths, [](int i) { return i > 0; });
   if (lengths.empty() || !is_shape) {
     in.fail("shapes", "expected lists of the lengths of boxes, not " + to_json(shape, 0));
   } else if (is_box(lengths)) {  // others are of another pod than the one it was changed to
@@ -190,10 +188,7 @@ const Torus* Torus::of(std::int64_t chips) const {
   if (chips == devices()) {
     return this;
   }
-  const auto found = std::lower_bound(
-      slices.begin(), slices.end(), chips, [](const Torus& slice, std::int64_t number) {
-        return slice.devices() < number;
-      });
+  const auto found = std::ranges::lower_bound(slices, chips, {}, &Torus::devices);
   return found != slices.end() && found->devices() == chips ? &*found : nullptr;
 }
 
@@ -255,8 +250,7 @@ Topology Torus::build() const {
 
 Torus Torus::in_small(std::string& note) const {
   Torus drawn = *this;
-  const auto long_ones =
-      std::count_if(dimensions.begin(), dimensions.end(), [](int length) { return length > 1; });
+  const auto long_ones = std::ranges::count_if(dimensions, [](int length) { return length > 1; });
   const int most = long_ones <= 1 ? 32 : long_ones == 2 ? 12 : long_ones == 3 ? 4 : 2;
   for (int& length : drawn.dimensions) {
     length = std::min(length, most);

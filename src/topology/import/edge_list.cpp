@@ -130,8 +130,8 @@ void read_switches(const OwnField& own, Reader& in, EdgeListNode& node) {
     return;
   }
   for (const std::string& kind : in.texts(own.key)) {
-    const auto* known = std::find_if(
-        kKinds.begin(), kKinds.end(), [&](const auto& choice) { return choice.name == kind; });
+    const auto* known =
+        std::ranges::find_if(kKinds, [&](const auto& choice) { return choice.name == kind; });
     if (known == kKinds.end()) {
       in.fail(own.key,
               "\"" + kind + "\": expected switch, leaf, spine, core, router, nic, pcie or cpu");

@@ -39,9 +39,8 @@ std::optional<BytesPerSecond> cable_bandwidth(std::string_view text) {
     return std::nullopt;
   }
   const std::string_view name = text.substr(at + 1);
-  const auto* speed = std::find_if(kLaneSpeeds.begin(), kLaneSpeeds.end(), [&](const auto& known) {
-    return known.name == name;
-  });
+  const auto* speed =
+      std::ranges::find_if(kLaneSpeeds, [&](const auto& known) { return known.name == name; });
   return speed == kLaneSpeeds.end() ? std::nullopt : std::optional(lanes * speed->bandwidth);
 }
 
@@ -197,7 +196,7 @@ class SubnetReader {
         }
       }
     }
-    std::sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(ends, [](const auto& a, const auto& b) {
       return a.first != b.first ? before_by_number(a.first, b.first) : a.second < b.second;
     });
     leave_out(ports, ends);
@@ -271,7 +270,7 @@ class SubnetReader {
     for (const auto& [node, level] : levels) {
       order.emplace_back(level, description(node), node);
     }
-    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(order, [](const auto& a, const auto& b) {
       const auto& [level, name, node] = a;
       const auto& [other_level, other_name, other_node] = b;
       if (level != other_level) {

@@ -57,7 +57,7 @@ class InfraBuilder {
 
   void find_hosts() {
     const auto& all = graph_.vertices;
-    has_accelerators_ = std::any_of(all.begin(), all.end(), is_accelerator);
+    has_accelerators_ = std::ranges::any_of(all, is_accelerator);
     for (const InfraVertex& one : all) {
       if (has_accelerators_ ? is_accelerator(one) : one.kind == "nic") {
         hosts_.insert(one.host);

@@ -13,6 +13,7 @@
 
 #include "infragraph_vertices.hpp"
 #include "titer/input/input_error.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -52,9 +53,7 @@ struct NameSlice {
 
 template <class T>
 const T* with_name(const std::vector<T>& all, std::string_view name) {
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const T& one) { return one.name == name; });
-  return found == all.end() ? nullptr : &*found;
+  return first_with(all, name, &T::name);
 }
 
 class InfraReader {
@@ -163,7 +162,7 @@ class InfraReader {
                     const std::string& path,
                     const DeviceKind& kind,
                     const Value& at) {
-    if (std::count(path.begin(), path.end(), '.') > 20) {
+    if (std::ranges::count(path, '.') > 20) {
       refuse(at, path + ": devices of devices without end");
     }
     for (const ComponentKind& component : kind.components) {
@@ -270,10 +269,9 @@ class InfraReader {
         if (found == nullptr) {
           refuse(end, name + ": is none of the instances");
         }
-        std::vector<std::string> paths;
-        for (const std::int64_t i : slice(word, found->count, end).indices) {
-          paths.push_back(fmt::format("{}.{}", name, i));
-        }
+        const std::vector<std::string> paths =
+            each_of(slice(word, found->count, end).indices,
+                    [&](const std::int64_t i) { return fmt::format("{}.{}", name, i); });
         return below(paths, text(end, "component"), &device(found->device, end), end);
       };
       connect(ends("ep1"), ends("ep2"), edge, links);

@@ -9,6 +9,7 @@
 
 #include "titer/topology/import/imports.hpp"
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 #include "topology/link_rates.hpp"
 
@@ -87,9 +88,7 @@ class Importer {
         "cpu", "pci", "gpu", "nic", "nvlink", "xgmi", "c2c"};
     for (const pugi::xml_node& child : parent.children()) {
       const std::string_view name = child.name();
-      const auto is_in = [&](const auto& names) {
-        return std::find(names.begin(), names.end(), name) != names.end();
-      };
+      const auto is_in = [&](const auto& names) { return includes(names, name); };
       if (child.type() != pugi::node_element || is_in(kOfNoConcern)) {
         continue;
       }
@@ -124,8 +123,7 @@ class Importer {
                         .element = pci});
       }
     }
-    std::stable_sort(
-        gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) { return a.number < b.number; });
+    std::ranges::stable_sort(gpus, {}, &Gpu::number);
     for (const Gpu& gpu : gpus) {
       if (gpu.busid.empty() || !busids_.try_emplace(gpu.busid, topology_.devices).second) {
         refuse(gpu.element, "busid \"" + gpu.busid + "\": expected one of its own for each GPU");
@@ -241,8 +239,8 @@ class Importer {
 
   /// A file in which NCCL did not note what it found (no <gpu>) leaves the NVLinks to the driver.
   void add_untold_links(const pugi::xml_node& root) {
-    const bool noted = std::all_of(
-        gpus_.begin(), gpus_.end(), [](const pugi::xml_node& pci) { return pci.child("gpu"); });
+    const bool noted =
+        std::ranges::all_of(gpus_, [](const pugi::xml_node& pci) { return pci.child("gpu"); });
     if (!choices_.nvlinks && !noted && !choices_.accept_unknown) {
       refuse(root,
              "no NVLink in this file, which has no <gpu> that would tell of them: NCCL asks the "
@@ -326,7 +324,7 @@ class Importer {
   }
 
   void note(const std::string& what) {
-    if (std::find(used_.begin(), used_.end(), what) == used_.end()) {
+    if (!includes(used_, what)) {
       used_.push_back(what);
     }
   }

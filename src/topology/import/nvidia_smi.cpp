@@ -1,6 +1,5 @@
 // From the matrix of `nvidia-smi topo -m` to a topology.
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -8,6 +7,7 @@
 
 #include "nvidia_smi_matrix.hpp"
 #include "text_file.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -80,7 +80,7 @@ BytesPerSecond use(std::string_view source,
     throw InputError(std::string(source) + ": the matrix says no bandwidths; expected " +
                      std::string(key) + ", such as \"25 GB/s\"");
   }
-  if (std::find(used.begin(), used.end(), key) == used.end()) {
+  if (!includes(used, key)) {
     used.emplace_back(key);
   }
   return *figure;

@@ -6,6 +6,7 @@
 
 #include "text_file.hpp"
 
+#include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
 
 namespace titer {
@@ -23,13 +24,13 @@ bool is_header(const std::vector<std::string>& words) {
     return false;
   }
   return words.size() == 1 || is_gpu(words[1]) || words[1].starts_with("mlx5_") ||
-         std::find(ends.begin(), ends.end(), words[1]) != ends.end();
+         includes(ends, words[1]);
 }
 
 /// What `nvidia-smi topo -p2p` prints: whether two GPUs may reach each other, not over what.
 bool is_capability(std::string_view word) {
   constexpr std::array<std::string_view, 7> words = {"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"};
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return includes(words, word);
 }
 
 std::optional<Cell> cell_of(std::string_view word) {
@@ -64,7 +65,7 @@ void read_header(std::string_view source,
     }
     matrix.names.push_back(word);
   }
-  const auto gpus = std::find_if_not(matrix.names.begin(), matrix.names.end(), is_gpu);
+  const auto gpus = std::ranges::find_if_not(matrix.names, is_gpu);
   matrix.devices = static_cast<int>(gpus - matrix.names.begin());
   if (matrix.devices > kMostDevices) {
     refuse_line(source,
@@ -183,7 +184,7 @@ Matrix parse_matrix(std::string_view text, std::string_view source) {
 
 bool is_nvidia_smi(std::string_view text) {
   const std::vector<std::string_view> lines = text_lines(text);
-  return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+  return std::ranges::any_of(lines, [](std::string_view line) {
     return line.find("GPU") != line.npos && is_header(text_words(line));
   });
 }

@@ -1,11 +1,11 @@
 // From what `rocm-smi --showtopo` prints to a topology: a table of the kind of link between any two
 // GPUs, one of the hops, and a line for the NUMA node of each.
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 
 #include "text_file.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -115,7 +115,7 @@ class RocmSmiReader {
       throw InputError(std::string(source_) + ": rocm-smi says no bandwidths; expected " + key +
                        ", such as \"64 GB/s\"");
     }
-    if (std::find(used_.begin(), used_.end(), key) == used_.end()) {
+    if (!includes(used_, key)) {
       used_.push_back(key);
     }
     return *figure;

@@ -289,7 +289,7 @@ bool is_slurm_topology(std::string_view text) {
     return true;
   }
   const std::vector<std::string_view> lines = text_lines(text);
-  return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+  return std::ranges::any_of(lines, [](std::string_view line) {
     const std::size_t begin = line.find_first_not_of(" \t");
     const std::string key = lower(line.substr(begin == line.npos ? line.size() : begin, 11));
     return key.starts_with("switchname=") || key.starts_with("blockname=");

@@ -28,7 +28,7 @@ const Value* clusters_own(const Value& topologies) {
 
 bool is_slurm_yaml(std::string_view text) {
   const std::vector<std::string_view> lines = text_lines(text);
-  return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+  return std::ranges::any_of(lines, [](std::string_view line) {
     const std::size_t begin = line.find_first_not_of(" \t");
     const std::string_view rest = begin == line.npos ? "" : line.substr(begin);
     return rest.starts_with("- switch:") || rest.starts_with("- block:");
@@ -40,7 +40,7 @@ std::string slurm_conf_of_yaml(std::string_view text, std::string_view source) {
   const Value* const topology = clusters_own(document.root);
   std::string conf;
   const auto add = [&](const Value& entry, const std::string& words) {
-    const auto lines = std::count(conf.begin(), conf.end(), '\n');
+    const auto lines = std::ranges::count(conf, '\n');
     conf.append(
         static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, entry.origin.line - 1 - lines)), '\n');
     conf.append(words).push_back('\n');

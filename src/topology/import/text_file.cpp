@@ -13,7 +13,7 @@ bool is_digit_of_name(char c) { return c >= '0' && c <= '9'; }
 
 /// The number that a text begins with, without the zeros before it; the text goes on behind it.
 std::string_view take_digits(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit_of_name);
+  const auto end = std::ranges::find_if_not(text, is_digit_of_name);
   std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
   text.remove_prefix(digits.size());
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
@@ -106,8 +106,8 @@ std::optional<std::string_view> machine_family(std::string_view text) {
   if (begin != text.npos && (text[begin] == '{' || text[begin] == '[')) {
     return std::nullopt;  // JSON may hold any text
   }
-  const auto* found = std::find_if(
-      families.begin(), families.end(), [&](const FamilyOfText& one) { return one.is_it(text); });
+  const auto* found =
+      std::ranges::find_if(families, [&](const FamilyOfText& one) { return one.is_it(text); });
   return found == families.end() ? std::nullopt : std::optional(found->family);
 }
 

@@ -235,9 +235,8 @@ bool read_progress_bar(std::string_view text, TrainingLog& log) {
     }
     progress.elapsed = std::max(progress.elapsed, bar->elapsed);
   });
-  const auto longest = std::max_element(bars.begin(), bars.end(), [](const auto& a, const auto& b) {
-    return a.second.elapsed < b.second.elapsed;
-  });
+  const auto longest = std::ranges::max_element(
+      bars, [](const auto& a, const auto& b) { return a.second.elapsed < b.second.elapsed; });
   if (longest == bars.end() || longest->second.steps.empty()) {
     return false;
   }

@@ -21,7 +21,7 @@ std::optional<LogSpread> spread(std::vector<double> values) {
   if (values.empty()) {
     return std::nullopt;
   }
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const std::size_t n = values.size();
   return LogSpread{
       .mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(n),
@@ -59,7 +59,7 @@ std::vector<LoggedStep> steady(TrainingLog& log) {
   const auto is_slow = [&](const LoggedStep& step) {
     return step.time && step.time->si() > kSlow * all->median;
   };
-  const auto first = std::find_if(steps.begin(), steps.end(), is_slow);
+  const auto first = std::ranges::find_if(steps, is_slow);
   if (first == steps.end()) {
     return steps;
   }

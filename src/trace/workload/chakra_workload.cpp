@@ -36,7 +36,7 @@ std::map<std::string, std::vector<int>> read_groups(const std::filesystem::path&
       }
       group.push_back(static_cast<int>(member.integer));
     }
-    std::sort(group.begin(), group.end());
+    std::ranges::sort(group);
   }
   return groups;
 }
@@ -220,8 +220,8 @@ class ChakraRank {
       node.bytes = Bytes::from_si(4);
       return;
     }
-    const auto* found = std::find_if(
-        known.begin(), known.end(), [&](const auto& one) { return one.first == type; });
+    const auto* found =
+        std::ranges::find_if(known, [&](const auto& one) { return one.first == type; });
     if (found == known.end()) {
       const bool named = type < kChakraCollectives.size();
       fail("node \"" + node.name + "\": comm_type " + std::to_string(type) +

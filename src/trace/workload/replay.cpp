@@ -193,8 +193,7 @@ class Replayer {
   }
 
   [[noreturn]] void fail_in_circle(const MeetingWaits& waits) const {
-    const auto stuck =
-        std::find_if(waits.open.begin(), waits.open.end(), [](std::size_t n) { return n > 0; });
+    const auto stuck = std::ranges::find_if(waits.open, [](std::size_t n) { return n > 0; });
     const Meeting& meeting = meetings_[static_cast<std::size_t>(stuck - waits.open.begin())];
     throw InputError(fmt::format("{}: rank {}: {}: waits for what waits for it",
                                  workload_.source,
@@ -308,7 +307,7 @@ class Replayer {
 
   /// The length of the union of spans.
   static Ticks covered(TickSpans spans) {
-    std::sort(spans.begin(), spans.end());
+    std::ranges::sort(spans);
     Ticks sum = 0;
     Ticks until = 0;
     for (const auto& [start, end] : spans) {

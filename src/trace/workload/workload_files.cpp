@@ -25,7 +25,7 @@ std::optional<int> rank_in_name(const std::filesystem::path& path) {
 
 std::vector<std::filesystem::path> by_rank(std::span<const std::filesystem::path> traces) {
   std::vector<std::filesystem::path> sorted(traces.begin(), traces.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) {
     return rank_in_name(a).value_or(-1) < rank_in_name(b).value_or(-1);
   });
   for (std::size_t i = 0; i < sorted.size(); ++i) {

@@ -11,6 +11,7 @@
 #include "titer/ask/shipped.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
 
 namespace titer {
@@ -40,7 +41,7 @@ void ask_name(std::string_view kind, std::string_view question, std::string& nam
   for (;;) {
     name = answer_to(question, "");
     const bool is_file = name.find('/') != std::string::npos || name.ends_with(".json");
-    if (is_file || std::find(names.begin(), names.end(), name) != names.end()) {
+    if (is_file || includes(names, name)) {
       return;
     }
     const std::vector<std::string_view> known(names.begin(), names.end());

@@ -1,8 +1,8 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "app/question_command.hpp"
 #include "titer/report/evidence/seed_report.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -46,15 +46,11 @@ std::vector<SeedReport> reports_of(const std::vector<Seed>& seeds, std::optional
 }
 
 int seeds_command(const SeedsOptions& options) {
-  std::vector<Seed> seeds;
-  for (const std::string& id : options.ids.empty() ? seed_ids() : options.ids) {
-    seeds.push_back(load_seed(id));
-  }
+  const std::vector<Seed> seeds = each_of(options.ids.empty() ? seed_ids() : options.ids,
+                                          [&](const std::string& id) { return load_seed(id); });
   const std::vector<SeedReport> reports = reports_of(seeds, options.reading);
   print(options.format, seed_view(reports, options.all || !options.ids.empty()));
-  const bool any_fails = std::any_of(reports.begin(), reports.end(), [](const SeedReport& report) {
-    return report.status() == SeedStatus::fails;
-  });
+  const bool any_fails = includes(reports, SeedStatus::fails, &SeedReport::status);
   return any_fails ? kNo : kSuccess;
 }
 

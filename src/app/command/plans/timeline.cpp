@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "app/output/output_file.hpp"
 #include "app/output/picture_file.hpp"
@@ -10,6 +9,7 @@
 #include "app/output/trace_file.hpp"
 #include "app/question_command.hpp"
 #include "titer/ask/timeline.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -73,8 +73,7 @@ void check_format(const TimelineOwn& own,
 TimelineOwn with_format(TimelineOwn own) {
   if (own.format.empty()) {
     const std::string_view told = told_format(own.out);
-    const bool is_known = std::ranges::find(kTimelineForms, told, &Choice<TimelineForm>::name) !=
-                          kTimelineForms.end();
+    const bool is_known = includes(kTimelineForms, told, &Choice<TimelineForm>::name);
     own.format = is_known ? told : "text";
   }
   return own;
