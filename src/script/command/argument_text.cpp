@@ -8,11 +8,11 @@
 #include "script/command/chosen_command.hpp"
 #include "script/command/processes.hpp"
 #include "script/shell/shell_batch.hpp"
-#include "script/shell/shell_override.hpp"
 #include "script/shell/shell_play.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 #include "titer/script/foreign_text.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -64,22 +64,8 @@ bool sounds_like_words(std::string_view name) {
       parts, [&](std::string_view part) { return small.find(part) != std::string::npos; });
 }
 
-/// "a, b or c", with what stands before the last.
-std::string listed(const std::vector<std::string>& parts, std::string_view before_last) {
-  std::string line;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool is_last = i + 1 == parts.size();
-    line.append(i == 0 ? "" : (is_last ? before_last : ", ")).append(parts[i]);
-  }
-  return line;
-}
-
 bool is_same(const PlayedCommand& a, const PlayedCommand& b) {
-  return std::equal(a.words.begin(),
-                    a.words.end(),
-                    b.words.begin(),
-                    b.words.end(),
-                    [](const Text& x, const Text& y) { return x.chars == y.chars; });
+  return std::ranges::equal(a.words, b.words, {}, &Text::chars, &Text::chars);
 }
 
 /// Flags and their values out of the words of a command.
@@ -129,14 +115,8 @@ class Flags {
   /// Of what launches the program, where it starts a process for each device.
   void add_processes(const std::vector<Text>& words, const BatchOptions& batch) {
     const auto script = program_in(words);
-    const auto processes =
-        script == words.end() ? std::nullopt : launched_processes({words.begin(), script}, batch);
-    if (processes && members_.count("--num_processes") == 0) {
-      Value value(processes->chars);
-      value.origin = processes->place();
-      put("--num_processes", std::move(value), processes->place());
-      into_.of_launcher.emplace_back("--num_processes");
-    }
+    put_processes(script == words.end() ? std::nullopt
+                                        : launched_processes({words.begin(), script}, batch));
   }
 
   /// Of a program that starts its own processes, by what its environment is set to.
@@ -155,21 +135,12 @@ class Flags {
     const bool is_alone = command != nullptr && command->words.size() > 1 &&
                           command->words.front().chars.starts_with("python") &&
                           is_script(command->words[1]) && told && told->chars == "1";
-    const auto processes = starts_own || is_alone ? told : std::nullopt;
-    if (processes && members_.count("--num_processes") == 0) {
-      Value value(processes->chars);
-      value.origin = processes->place();
-      put("--num_processes", std::move(value), processes->place());
-      into_.of_launcher.emplace_back("--num_processes");
-    }
+    put_processes(starts_own || is_alone ? told : std::nullopt);
   }
 
   void add_option(const BatchOptions::Option& option) {
-    if (members_.count(option.name) == 0 && option.name.starts_with("--")) {
-      Value value = option.value.empty() ? Value(true) : Value(option.value.chars);
-      value.origin = option.value.place();
-      put(option.name, std::move(value), option.value.place());
-      into_.of_launcher.push_back(option.name);
+    if (option.name.starts_with("--")) {
+      put_of_launcher(option.name, option.value);
     }
   }
 
@@ -192,7 +163,7 @@ class Flags {
     for (const shell::PassedOver& loop : play_.passed_over) {
       assume(loop.at,
              shown(loop.loop) + ": is not followed, and what it sets stays as it is before it: " +
-                 shortened(listed(loop.variables, ", "), kLongestLine));
+                 shortened(listed(loop.variables), kLongestLine));
     }
   }
 
@@ -306,12 +277,28 @@ class Flags {
     if (!said_.insert(question.variable).second) {
       return;
     }
-    const std::string answers = listed(question.answers, " or ");
+    const std::string answers = listed_to_last(question.answers, " or ");
     std::string line = where(question.at) + shown(question.condition) +
                        ": is not told by the file, and the flags in " + std::string(name) +
                        " depend on it; --define " + question.variable + "=VALUE tells it";
     line += answers.empty() ? "" : ": " + answers;
     into_.choices.push_back({.line = std::move(line), .flags = variable.flags});
+  }
+
+  void put_processes(const std::optional<Text>& processes) {
+    if (processes) {
+      put_of_launcher("--num_processes", *processes);
+    }
+  }
+
+  /// What the command itself says stays.
+  void put_of_launcher(const std::string& name, const Text& text) {
+    if (members_.count(name) == 0) {
+      Value value = text.empty() ? Value(true) : Value(text.chars);
+      value.origin = text.place();
+      put(name, std::move(value), text.place());
+      into_.of_launcher.push_back(name);
+    }
   }
 
   void put(std::string name, Value value, Origin origin) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "script/shell/shell_override.hpp"
 #include "titer/input/words.hpp"
 #include "titer/units/lists.hpp"
 

@@ -4,18 +4,14 @@
 
 #include "shell_reference.hpp"
 #include "shell_values.hpp"
+#include "shell_words.hpp"
 
 namespace titer::shell {
 namespace {
 
-constexpr std::size_t kLongestText = std::size_t{1} << 20U;
-
-/// What becomes of a value without quotes around it.
-enum class Unquoted { splits, joins, stays };
-
 class Expansion {
  public:
-  Expansion(Scope& scope, Unquoted unquoted) : scope_(scope), unquoted_(unquoted) {}
+  Expansion(Scope& scope, Unquoted unquoted) : scope_(scope), made_(scope.source, unquoted) {}
 
   void word(const Text& written) {
     for (std::size_t i = 0; i < written.size();) {
@@ -52,11 +48,7 @@ class Expansion {
       }
     }
   }
-  [[nodiscard]] Text text() && { return std::move(made_); }
-  [[nodiscard]] std::vector<Text> words() && {
-    end_word();
-    return std::move(words_);
-  }
+  [[nodiscard]] MadeWords made() && { return std::move(made_); }
 
  private:
   /// One past the characters there that stand for themselves.
@@ -72,14 +64,13 @@ class Expansion {
       const std::size_t open = i + (c == '$' ? 1 : 0);
       const std::size_t close = end_of_group(written.chars, open);
       made_.append(written.part(open + 1, close - 1));
-      has_quotes_ = true;
+      made_.hold_quotes();
       return close;
     }
     if (c == '"') {
-      const std::size_t before = made_.size();
-      is_no_word_ = false;
+      const std::size_t before = made_.begin_quotes();
       quoted(written.part(i + 1, end - 1), true);
-      has_quotes_ = has_quotes_ || !is_no_word_ || made_.size() > before;
+      made_.end_quotes(before);
     } else if (c != '\\') {
       return other(written, i, end, false);
     } else if (written.at(i + 1) != '\n') {
@@ -92,14 +83,6 @@ class Expansion {
   static std::string_view head_of(std::string_view inside) {
     inside.remove_prefix(std::min(inside.find_first_not_of(' '), inside.size()));
     return inside.substr(0, inside.find(' '));
-  }
-
-  void end_word() {
-    if (!made_.empty() || has_quotes_) {
-      words_.push_back(std::move(made_));
-    }
-    made_ = {};
-    has_quotes_ = false;
   }
 
   std::size_t other(const Text& written, std::size_t i, std::size_t end, bool in_quotes) {
@@ -179,7 +162,7 @@ class Expansion {
     const std::string moved = moved_name(to.name);
     to.name = moved;
     if (to.name == "@" || to.name == "*") {
-      put_all(arguments_from(to.operation), in_quotes && to.name == "@");
+      made_.put_all(arguments_from(to.operation), in_quotes && to.name == "@");
       return;
     }
     const std::optional<Variable> value = value_of(scope_, to);
@@ -208,7 +191,7 @@ class Expansion {
         places.push_back(Text::made(by_names ? name_of_item(array->items[i]) : std::to_string(i),
                                     whole.place(0)));
       }
-      put_all(places, in_quotes && to.subscript == "@");
+      made_.put_all(places, in_quotes && to.subscript == "@");
       return true;
     }
     const Text& other = value->items.front();
@@ -250,7 +233,7 @@ class Expansion {
     if (to.sign() == '=') {
       scope_.set(std::string(to.name), {.items = {instead}});
     }
-    put_text(instead, in_quotes);
+    made_.put_text(instead, in_quotes);
     return true;
   }
 
@@ -261,9 +244,9 @@ class Expansion {
     if (!value) {
       put_open(to, whole);
     } else if (value->is_array) {
-      put_all(value->items, in_quotes && to.subscript != "*");
+      made_.put_all(value->items, in_quotes && to.subscript != "*");
     } else {
-      put_text(value->items.front(), in_quotes);
+      made_.put_text(value->items.front(), in_quotes);
     }
   }
 
@@ -289,7 +272,7 @@ class Expansion {
     const std::optional<Text> made =
         is_text ? changed(scope_, value->items.front(), operation) : std::nullopt;
     if (made) {
-      put_text(*made, true);
+      made_.put_text(*made, true);
     } else {
       made_.append(whole);
     }
@@ -318,59 +301,8 @@ class Expansion {
     made_.append(is_plain ? Text::made("${" + std::string(to.name) + "}", whole.place()) : whole);
   }
 
-  void check_size(const Text& more) const {
-    if (made_.size() > kLongestText || words_.size() > kLongestText) {
-      refuse(scope_.source, more.place(), "comes to more than 1 MiB; expected a configuration");
-    }
-  }
-
-  void put_text(const Text& text, bool in_quotes) {
-    check_size(text);
-    if (in_quotes || unquoted_ != Unquoted::splits) {
-      const auto begin = static_cast<std::ptrdiff_t>(made_.size());
-      made_.append(text);
-      if (!in_quotes && unquoted_ == Unquoted::joins) {
-        std::replace(made_.chars.begin() + begin, made_.chars.end(), '\n', ' ');
-      }
-      return;
-    }
-    if (text.empty()) {
-      return;
-    }
-    const std::vector<Text> parts = split_words(text);
-    if (is_blank(text.at(0))) {
-      end_word();
-    }
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (i > 0) {
-        end_word();
-      }
-      made_.append(parts[i]);
-    }
-    if (is_blank(text.at(text.size() - 1))) {
-      end_word();
-    }
-  }
-
-  void put_all(const std::vector<Text>& items, bool each_is_a_word) {
-    is_no_word_ = items.empty() && each_is_a_word;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (i > 0 && unquoted_ == Unquoted::splits) {
-        end_word();
-      } else if (i > 0) {
-        made_.add(' ', items[i].place());
-      }
-      put_text(items[i], each_is_a_word);
-      has_quotes_ = has_quotes_ || each_is_a_word;
-    }
-  }
-
   Scope& scope_;
-  Unquoted unquoted_;
-  Text made_;
-  bool has_quotes_ = false;
-  bool is_no_word_ = false;  // "$@" of no arguments, and the like of arrays
-  std::vector<Text> words_;
+  MadeWords made_;
 };
 
 }  // namespace
@@ -378,25 +310,25 @@ class Expansion {
 std::vector<Text> expand_words(Scope& scope, const Text& written) {
   Expansion expansion(scope, Unquoted::splits);
   expansion.word(written);
-  return std::move(expansion).words();
+  return std::move(expansion).made().words();
 }
 
 Text expand_text(Scope& scope, const Text& written) {
   Expansion expansion(scope, Unquoted::stays);
   expansion.word(written);
-  return std::move(expansion).text();
+  return std::move(expansion).made().text();
 }
 
 Text expand_command(Scope& scope, const Text& written) {
   Expansion expansion(scope, Unquoted::joins);
   expansion.word(written);
-  return std::move(expansion).text();
+  return std::move(expansion).made().text();
 }
 
 Text expand_document(Scope& scope, const Text& written) {
   Expansion expansion(scope, Unquoted::stays);
   expansion.quoted(written, false);
-  return std::move(expansion).text();
+  return std::move(expansion).made().text();
 }
 
 }  // namespace titer::shell

@@ -1,7 +1,6 @@
 #include "shell_play.hpp"
 
 #include "shell_branches.hpp"
-#include "shell_override.hpp"
 #include "shell_player.hpp"
 
 namespace titer::shell {

@@ -3,12 +3,14 @@
 // handed on in variables since.
 
 #include <cctype>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "titer/input/document.hpp"
 #include "titer/input/words.hpp"
+#include "titer/script/foreign_text.hpp"
 
 namespace titer::shell {
 
@@ -69,6 +71,10 @@ class Text {
 /// One past what the bracket, quote or backtick there encloses: $(…), ${…}, "…", '…', `…`; of any
 /// other character one past itself. npos where it is not closed.
 [[nodiscard]] std::size_t end_of_group(std::string_view text, std::size_t from);
+
+/// What "model.layers=4" tells, also with + or ~ before it as Hydra has them; a name that begins
+/// with a large letter is of a variable. None: another word.
+[[nodiscard]] std::optional<ArgumentOverride> override_of(const Text& word);
 
 /// Throws the message with its place in front of it as an InputError.
 [[noreturn]] void refuse(const std::string& source, Origin at, const std::string& message);
