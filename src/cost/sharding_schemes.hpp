@@ -106,13 +106,13 @@ constexpr ShardingScheme kDataParallelRoot{
 
 }  // namespace schemes
 
-/// In the order of their names.
-inline constexpr std::array<ShardingScheme, kShardings.size()> kShardingSchemes = {
-    schemes::kNone,
-    schemes::kZero1,
-    schemes::kZero2,
-    schemes::kZero3,
-    schemes::kParameterServer,
-    schemes::kDataParallelRoot};
+/// In the order of their numbers.
+inline constexpr std::array kShardingSchemes = {schemes::kNone,
+                                                schemes::kZero1,
+                                                schemes::kZero2,
+                                                schemes::kZero3,
+                                                schemes::kParameterServer,
+                                                schemes::kDataParallelRoot};
+static_assert(kShardingSchemes.size() == kShardingKinds.size());
 
 }  // namespace titer

@@ -61,13 +61,6 @@ std::optional<RankOrder> parse_rank_order(std::string_view text) {
 
 }  // namespace
 
-Plan::Plan() = default;
-Plan::Plan(const Plan& other) = default;
-Plan::Plan(Plan&& other) noexcept = default;
-Plan& Plan::operator=(const Plan& other) = default;
-Plan& Plan::operator=(Plan&& other) noexcept = default;
-Plan::~Plan() = default;
-
 std::int64_t Plan::degree(Dimension dimension) const {
   switch (dimension) {
     case Dimension::tensor:

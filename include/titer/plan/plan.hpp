@@ -57,26 +57,6 @@ enum class Sharding {
   // and inputs and takes gradients back; it alone updates the weights.  [seed 004, F55]
   data_parallel_root,
 };
-inline constexpr std::array<Choice<Sharding>, 6> kShardings = {
-    {{"none", Sharding::none},
-     {"zero1", Sharding::zero1},
-     {"zero2", Sharding::zero2},
-     {"zero3", Sharding::zero3},
-     {"parameter-server", Sharding::parameter_server},
-     {"data-parallel-root", Sharding::data_parallel_root}}};
-inline constexpr std::array<Choice<Sharding>, 9> kShardingNames = {
-    {kShardings[0],
-     kShardings[1],
-     kShardings[2],
-     kShardings[3],
-     kShardings[4],
-     kShardings[5],
-     {"fsdp", Sharding::zero3},
-     {"hsdp", Sharding::zero3},
-     {"weight-update", Sharding::zero1}}};
-[[nodiscard]] constexpr std::string_view name(Sharding sharding) {
-  return kShardings[static_cast<std::size_t>(sharding)].name;
-}
 
 /// The states of a parameter of which each rank has a part.
 struct SplitStates {
@@ -84,15 +64,36 @@ struct SplitStates {
   bool gradients = false;
   bool weights = false;
 };
-/// In the order of their names. Of a data-parallel root the memory is that of the root, which has
+/// In the order of their numbers. Of a data-parallel root the memory is that of the root, which has
 /// most.
-inline constexpr std::array<SplitStates, kShardings.size()> kSplitStates = {
-    {{},
-     {.optimizer = true},
-     {.optimizer = true, .gradients = true},
-     {.optimizer = true, .gradients = true, .weights = true},
-     {},
-     {}}};
+struct ShardingKind {
+  std::string_view name;
+  SplitStates splits{};
+};
+inline constexpr auto kShardingKinds =
+    std::to_array<ShardingKind>({{"none"},
+                                 {"zero1", {.optimizer = true}},
+                                 {"zero2", {.optimizer = true, .gradients = true}},
+                                 {"zero3", {.optimizer = true, .gradients = true, .weights = true}},
+                                 {"parameter-server"},
+                                 {"data-parallel-root"}});
+/// Each by its name, then those with another one.
+template <std::size_t N>
+[[nodiscard]] constexpr auto sharding_choices(const std::array<Choice<Sharding>, N>& more) {
+  std::array<Choice<Sharding>, kShardingKinds.size() + N> choices{};
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    choices[i] = i < kShardingKinds.size()
+                     ? Choice<Sharding>{kShardingKinds[i].name, static_cast<Sharding>(i)}
+                     : more[i - kShardingKinds.size()];
+  }
+  return choices;
+}
+inline constexpr auto kShardings = sharding_choices(std::array<Choice<Sharding>, 0>());
+inline constexpr auto kShardingNames = sharding_choices(std::to_array<Choice<Sharding>>(
+    {{"fsdp", Sharding::zero3}, {"hsdp", Sharding::zero3}, {"weight-update", Sharding::zero1}}));
+[[nodiscard]] constexpr std::string_view name(Sharding sharding) {
+  return kShardingKinds[static_cast<std::size_t>(sharding)].name;
+}
 
 /// What adds up the gradients of data-parallel ranks.  [trap T16, E11]
 enum class GradientCollective {
@@ -120,14 +121,6 @@ inline constexpr std::size_t kDimensions = 4;
 }
 
 struct Plan {
-  // Defined in one place: every file that copies one would compile them again.
-  Plan();
-  Plan(const Plan& other);
-  Plan(Plan&& other) noexcept;
-  Plan& operator=(const Plan& other);
-  Plan& operator=(Plan&& other) noexcept;
-  ~Plan();
-
   std::int64_t pipeline = 1;  // p
   std::int64_t tensor = 1;    // t
   std::int64_t data = 1;      // d
@@ -199,7 +192,7 @@ struct Plan {
   /// Whether the state of the optimizer is split.
   [[nodiscard]] bool shards() const { return splits().optimizer; }
   [[nodiscard]] SplitStates splits() const {
-    return kSplitStates[static_cast<std::size_t>(sharding)];
+    return kShardingKinds[static_cast<std::size_t>(sharding)].splits;
   }
   [[nodiscard]] GradientCollective gradient_exchange() const {
     return gradient_collective.value_or(shards() ? GradientCollective::reduce_scatter
