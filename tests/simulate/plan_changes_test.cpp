@@ -17,8 +17,19 @@
 namespace titer {
 namespace TITER_TEST_FILE {
 
+/// Of a flag both values, of a choice all of them.
+std::vector<Value> values_of(const Field<Plan>& field) {
+  const Value schema = field.schema(field);
+  if (const Value* choices = schema.find("enum")) {
+    return choices->items;
+  }
+  const Value* type = schema.find("type");
+  return type != nullptr && type->text == "boolean" ? std::vector{Value(true), Value(false)}
+                                                    : std::vector<Value>();
+}
+
 /// Members that replace those of a plan; null: as is usual. A value that is only sound with others
-/// brings them along.
+/// brings them along. Keys that are not listed have the values that their schemas tell.
 std::vector<Value> plan_moves() {
   constexpr std::string_view text = R"([
     {"pipeline": 1}, {"pipeline": 2}, {"pipeline": 4}, {"pipeline": 8},
@@ -32,7 +43,6 @@ std::vector<Value> plan_moves() {
     {"expert_tensor": 2}, {"expert_tensor": null},
     {"expert_dispatch": "deduplicated"}, {"expert_dispatch": "all-to-all"}, {"expert_dispatch": null},
     {"expert_overlap": true}, {"expert_overlap": false},
-    {"fused_experts": true}, {"fused_experts": false},
     {"image_columns": 1}, {"image_columns": 2}, {"image_columns": 4},
     {"virtual_stages": 1}, {"virtual_stages": 2}, {"virtual_stages": 3},
     {"virtual_stages": 2, "micro_batch_group": 6}, {"micro_batch_group": null},
@@ -78,6 +88,16 @@ std::vector<Value> plan_moves() {
   for (const Choice<std::size_t>& schedule : schedule_choices()) {
     moves.push_back(
         Value::make_object().add("schedule", schedule.name).add("virtual_stages", Value()));
+  }
+  const std::size_t listed = moves.size();
+  for (const Field<Plan>& field : plan_fields()) {
+    const bool is_listed =
+        std::any_of(moves.begin(), moves.begin() + listed, [&](const Value& move) {
+          return move.find(field.key) != nullptr;
+        });
+    for (const Value& value : is_listed ? std::vector<Value>() : values_of(field)) {
+      moves.push_back(Value::make_object().add(std::string(field.key), value));
+    }
   }
   return moves;
 }
