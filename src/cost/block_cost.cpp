@@ -24,6 +24,9 @@ class PassClock {
   explicit PassClock(const BlockClock& clock) : clock_(clock) {}
 
   void operator()(const PassItem& item) {
+    if (!item.aside) {
+      end_aside();
+    }
     launch(item);
     if (!item.is_transfer()) {
       add_kernel(item);
@@ -33,12 +36,18 @@ class PassClock {
     total_[comm] += item.time;
     if (item.apart) {
       apart_[comm] += item.time;
+    } else if (item.meets_aside) {
+      exchange_ = item.time;
+      exchange_comm_ = comm;
     } else if (item.beside) {
       guest_ = item.time;
       guest_comm_ = comm;
     } else {
       blocking_[comm] += item.time;
       pace_.keep_busy(item.time);
+      if (item.aside) {
+        static_cast<void>(pass_beside_exchange(item.time));
+      }
       if (clock_.awaits_tensor_groups && comm == PassComm::tensor) {
         pace_.wait();
       }
@@ -47,6 +56,7 @@ class PassClock {
   [[nodiscard]] PassCost cost() const {
     CommTimes comm = blocking_;
     comm += exposed_;
+    comm[exchange_comm_] += exchange_;
     const Seconds apart = apart_.sum();
     const Seconds hidden = std::min(apart, kernels_);
     if (apart > Seconds{}) {
@@ -61,6 +71,18 @@ class PassClock {
   }
 
  private:
+  /// What comes next waits for the exchange that others were beside.
+  void end_aside() {
+    exposed_[exchange_comm_] += exchange_;
+    pace_.keep_busy(exchange_);
+    exchange_ = {};
+  }
+  /// How much of so long a time it goes on.
+  Seconds pass_beside_exchange(Seconds time) {
+    const Seconds together = std::min(exchange_, time);
+    exchange_ -= together;
+    return together;
+  }
   void launch(const PassItem& item) {
     if (item.time <= Seconds{}) {
       return;
@@ -84,6 +106,9 @@ class PassClock {
       pace_.keep_busy(longer);
       guest_ = {};
     }
+    if (item.aside) {
+      busy += (clock_.slowdown - 1.0) * pass_beside_exchange(item.time);
+    }
     kernels_ += busy;
     // Of a loop at an even pace, either the device has the next kernel all along, or it is done
     // with each before the next comes.
@@ -106,6 +131,8 @@ class PassClock {
   bool in_graph_ = false;
   Seconds guest_;  // beside the next kernel
   PassComm guest_comm_ = PassComm::tensor;
+  Seconds exchange_;  // what is left of it, beside what is aside
+  PassComm exchange_comm_ = PassComm::expert;
 };
 
 /// Devices for which one process launches kernels, one after the other.
@@ -191,6 +218,25 @@ KernelPace kernel_pace(const Scenario& scenario) {
           .mixer = kernels.mixer_slowdown};
 }
 
+namespace {
+
+std::optional<Seconds> scaled(double factor, const std::optional<Seconds>& time) {
+  return time ? std::optional(factor * *time) : std::nullopt;
+}
+
+std::array<std::optional<Seconds>, 3> dispatches(const Stack& stack, double slowdown) {
+  std::array<std::optional<Seconds>, 3> each{};
+  const auto put = [&](KernelKind kind, const std::optional<Seconds>& own) {
+    each[static_cast<std::size_t>(kind)] = scaled(slowdown, own);
+  };
+  put(KernelKind::matrix, stack.matrix_dispatch);
+  put(KernelKind::attention, stack.attention_dispatch);
+  put(KernelKind::memory, stack.memory_dispatch);
+  return each;
+}
+
+}  // namespace
+
 BlockClock block_clock(const Scenario& scenario) {
   const double host = captures_all(scenario.plan.cuda_graph)
                           ? 0.0
@@ -207,6 +253,8 @@ BlockClock block_clock(const Scenario& scenario) {
                                ? scenario.stack.deduplication_slowdown
                                : 1.0,
       .dispatch = host * scenario.stack.dispatch,
+      .dispatches = dispatches(scenario.stack, host),
+      .transfer_dispatch = scaled(host, scenario.stack.transfer_dispatch),
       .loop_dispatch = host * scenario.stack.loop_dispatch,
       .batch_dispatch = host * scenario.stack.batch_dispatch,
       .graphs = scenario.plan.cuda_graph,

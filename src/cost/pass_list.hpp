@@ -20,6 +20,7 @@ struct TimedTransfer {
   const Operation& op;
   Transfer transfer;
   Seconds time;
+  bool meets_aside = false;  // as PassItem's
 };
 
 /// Hands a pass, item by item, to `take`.
@@ -33,10 +34,11 @@ class PassList {
       take_({.name = of.op.name,
              .kernel = of.kernel,
              .time = of.time,
-             .launch = of.preparation + clock_.dispatch,
+             .launch = of.preparation + clock_.launch(of.kernel),
              .kernels = of.op.loops,
              .captured = clock_.captures(of.op),
-             .awaited = of.awaited});
+             .awaited = of.awaited,
+             .aside = of.op.aside});
     }
   }
   void add(const TimedTransfer& of) { add(of, false); }
@@ -78,9 +80,11 @@ class PassList {
              .transfer = of.transfer,
              .time = of.time,
              .beside = beside,
+             .meets_aside = of.meets_aside,
              .apart = clock_.is_apart(of.transfer),
-             .launch = clock_.dispatch,
+             .launch = clock_.transfer_launch(),
              .captured = clock_.captures(of.op),
+             .aside = of.op.aside,
              .whole = of.transfer.kind});
     }
   }
@@ -91,8 +95,9 @@ class PassList {
     take_({.name = of.op.name,
            .kernel = of.kernel.part(share),
            .time = count * clock_.time(clock_.tile(of.kernel)),
-           .launch = count * clock_.dispatch,
-           .captured = clock_.captures(of.op)});
+           .launch = count * clock_.launch(of.kernel),
+           .captured = clock_.captures(of.op),
+           .aside = of.op.aside});
   }
   void add_ring(const TimedTransfer& of, Collective kind) {
     const double share = clock_.tiled_share(of.transfer);
@@ -100,8 +105,9 @@ class PassList {
            .transfer = as(kind, of.transfer),
            .time = share * of.time,
            .beside = true,
-           .launch = others() * clock_.dispatch,
+           .launch = others() * clock_.transfer_launch(),
            .captured = clock_.captures(of.op),
+           .aside = of.op.aside,
            .whole = of.transfer.kind,
            .share = share});
   }
@@ -112,6 +118,7 @@ class PassList {
       take_({.name = of.op.name,
              .transfer = as(Collective::all_gather, of.transfer),
              .time = share * of.time,
+             .aside = of.op.aside,
              .whole = of.transfer.kind,
              .share = share});
     }
@@ -143,11 +150,12 @@ class BlockList {
     if (repeats.input.exists() && !operations_.empty()) {
       recompute_.add({operations_.front(), repeats.input, clock_.transfer_time(repeats.input)});
     }
-    for (const Operation& op : operations_) {
+    for (std::size_t i = 0; i < operations_.size(); ++i) {
+      const Operation& op = operations_[i];
       const TimedKernel kernel{
           op, op.forward, clock_.time(op.forward), clock_.awaits(op), clock_.preparation(op)};
       const TimedTransfer transfer{
-          op, op.forward_transfer, clock_.transfer_time(op.forward_transfer)};
+          op, op.forward_transfer, clock_.transfer_time(op.forward_transfer), meets_aside(i)};
       list_forward(kernel, transfer, forward_);
       if (const double share = repeats.of(op); share > 0) {
         const Kernel part = share < 1 ? op.forward.part(share) : op.forward;
@@ -190,9 +198,13 @@ class BlockList {
 
   void list_gradients(std::size_t i) {
     const Operation& op = operations_[i];
+    if (op.aside && !is_aside(i + 1)) {
+      begin_aside(i);
+    }
+    const Transfer own = meets_aside(i) ? Transfer{} : op.backward_transfer;
     const Gradients of{{op, op.input_gradient, clock_.time(op.input_gradient)},
                        {op, op.weight_gradient, clock_.time(op.weight_gradient)},
-                       {op, op.backward_transfer, clock_.transfer_time(op.backward_transfer)},
+                       {op, own, clock_.transfer_time(own)},
                        regather(op)};
     list_whole(of);
     // What has weights, but whose input needs no gradient, gathers only for them.
@@ -202,6 +214,27 @@ class BlockList {
       weight_.add(of.transfer);
     }
     list_weight(of, op.weight_gradient.exists() ? guest_of(i) : nullptr);
+  }
+
+  [[nodiscard]] bool is_aside(std::size_t i) const {
+    return i < operations_.size() && operations_[i].aside;
+  }
+  /// Whether the operations behind this one are on a stream of their own, beside its transfers.
+  [[nodiscard]] bool meets_aside(std::size_t i) const {
+    return !operations_[i].aside && is_aside(i + 1);
+  }
+  /// The last of some operations aside, whose gradients come first: the exchange that they are
+  /// beside begins with them.
+  void begin_aside(std::size_t last) {
+    std::size_t i = last;
+    while (i > 0 && operations_[i].aside) {
+      --i;
+    }
+    const Operation& op = operations_[i];
+    const TimedTransfer transfer{
+        op, op.backward_transfer, clock_.transfer_time(op.backward_transfer), true};
+    backward_.add(transfer);
+    input_.add(transfer);
   }
 
   void list_whole(const Gradients& of) {

@@ -145,19 +145,28 @@ class BlockTerms {
 
   Section run(const OperationList& operations, const Repeats& repeats) {
     transfer("recompute: gather of the input", repeats.input);
-    for (const Operation& op : operations) {
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const Operation& op = operations[i];
       const std::string name(op.name);
+      const bool meets_aside = !op.aside && i + 1 < operations.size() && operations[i + 1].aside;
+      const std::string_view aside = meets_aside ? " (beside the shared experts)" : "";
       kernel(name + ": forward", op.forward);
-      transfer(name + ": forward transfer" + in_tiles(op.forward, op.forward_transfer),
-               op.forward_transfer);
+      transfer(
+          fmt::format(
+              "{}: forward transfer{}{}", name, in_tiles(op.forward, op.forward_transfer), aside),
+          op.forward_transfer);
       kernel(name + ": input gradient", op.input_gradient);
       kernel(name + ": weight gradient", op.weight_gradient);
       transfer(name + ": re-gather of the input" + beside(op, "input") +
                    in_tiles(op.weight_gradient, op.regather_transfer),
                op.regather_transfer);
-      transfer(name + ": backward transfer" + beside(op, "weight") +
-                   in_tiles(op.input_gradient, op.backward_transfer),
+      transfer(fmt::format("{}: backward transfer{}{}{}",
+                           name,
+                           beside(op, "weight"),
+                           in_tiles(op.input_gradient, op.backward_transfer),
+                           aside),
                op.backward_transfer);
+      has_aside_ = has_aside_ || meets_aside;
     }
     const BlockCost cost = block_cost(operations, repeats, clock_);
     total("forward", cost.forward);
@@ -197,6 +206,10 @@ class BlockTerms {
                                            : "";
   }
   [[nodiscard]] std::string_view total_formula() const {
+    if (has_aside_) {
+      return "kernels + (slowdown - 1) min(kernels, transfers beside them) + idle for launches + "
+             "exposed transfers; of an exchange what the shared experts beside it leave";
+    }
     if (clock_.experts_apart) {
       return "kernels + (slowdown - 1) min(kernels, transfers beside them) + idle for launches + "
              "exposed transfers; experts' exchanges beside all kernels of a pass";
@@ -233,6 +246,7 @@ class BlockTerms {
 
   const Scenario& scenario_;
   BlockClock clock_;
+  bool has_aside_ = false;
   Section section_;
 };
 

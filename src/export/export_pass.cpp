@@ -32,6 +32,9 @@ void ExportedStep::Writer::advance(PassRow& row) {
   if (!repeats && (is_first || row.pieces[row.next - 2].part == TaskPart::recompute)) {
     begin_gradients(row);
   }
+  if (!piece.item->aside && row.meets_aside) {
+    join_apart(row);
+  }
   if (piece.item->is_transfer()) {
     add_transfer(piece, row);
   } else {
@@ -47,10 +50,12 @@ void ExportedStep::Writer::advance(PassRow& row) {
 
 /// What follows waits for what ran beside the block's kernels.
 void ExportedStep::Writer::join_apart(PassRow& row) {
-  if (row.apart) {
-    add_once(row.frontier, *row.apart);
-    row.apart.reset();
-    row.open.reset();
+  for (auto* const transfer : {&row.apart, &row.meets_aside}) {
+    if (*transfer) {
+      add_once(row.frontier, **transfer);
+      transfer->reset();
+      row.open.reset();
+    }
   }
 }
 
@@ -120,6 +125,8 @@ void ExportedStep::Writer::add_transfer(const PassPiece& piece, PassRow& row) {
   row.open.reset();
   if (piece.item->beside) {
     row.beside = *id;
+  } else if (piece.item->meets_aside) {
+    row.meets_aside = *id;
   } else {
     row.frontier = {*id};
   }
@@ -168,6 +175,24 @@ void ExportedStep::Writer::add_kernels_of(TaskPart part, PassRow& row) {
   add_transfers_of(part, false, row);
 }
 
+/// What of a transfer is beside the kernels of its pass: of those beside a stream of its own as
+/// much as costs have it of all of their kind.
+double ExportedStep::Writer::share_beside(const PassItem& item,
+                                          TaskPart part,
+                                          const PassRow& row) const {
+  if (!item.meets_aside) {
+    return item.beside || item.apart ? 1.0 : 0.0;
+  }
+  const BlockCost cost = costs_.chunk(row.stage);
+  const PassCost& here = part == TaskPart::recompute ? cost.recompute : cost.of(row.action.pass);
+  const PassComm comm = comm_of(item.transfer.group);
+  Seconds all;
+  for (const PassPiece& piece : row.pieces) {
+    all += piece.part == part && piece.item->meets_aside ? piece.item->time : Seconds{};
+  }
+  return (here.transfers[comm] - here.exposed[comm]) / all;
+}
+
 /// One collective for all of one kind among the same ranks.
 void ExportedStep::Writer::add_transfers_of(TaskPart part, bool beside, PassRow& row) {
   for (std::size_t group = 0; group < kLayerGroups; ++group) {
@@ -187,16 +212,18 @@ void ExportedStep::Writer::add_transfers_of(TaskPart part,
     Seconds time;
     for (const PassPiece& piece : row.pieces) {
       const PassItem& item = *piece.item;
-      if (piece.part == part && item.is_transfer() && (item.beside || item.apart) == beside &&
-          item.transfer.kind == kind && item.transfer.group == group) {
-        node.bytes += item.transfer.size;
-        time += item.time;
+      if (piece.part == part && item.is_transfer() && item.transfer.kind == kind &&
+          item.transfer.group == group) {
+        const double hidden = share_beside(item, part, row);
+        const double share = beside ? hidden : 1.0 - hidden;
+        node.bytes += share * item.transfer.size;
+        time += share * item.time;
       }
     }
-    if (time <= Seconds{}) {
+    node.duration = to_ticks(time);
+    if (node.duration == 0) {  // or no more than rounding makes of a difference
       continue;
     }
-    node.duration = to_ticks(time);
     const auto id = add_collective(
         node, step_.role_of(plan_group(group)), row.beside ? Frontier{*row.beside} : row.frontier);
     if (beside) {

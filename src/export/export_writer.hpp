@@ -65,10 +65,11 @@ struct PassRow {
   std::vector<PassPiece> pieces{};
   std::size_t next = 0;
   Frontier frontier{};
-  std::optional<RankGraph::Id> open{};    // a compute node that the next kernel may join
-  std::optional<RankGraph::Id> beside{};  // a transfer that runs beside the next kernel
-  std::optional<RankGraph::Id> apart{};   // the last that runs beside all of the block's kernels,
-  Frontier block_begin{};                 // and after what
+  std::optional<RankGraph::Id> open{};         // a compute node that the next kernel may join
+  std::optional<RankGraph::Id> beside{};       // a transfer that runs beside the next kernel
+  std::optional<RankGraph::Id> meets_aside{};  // one beside what is on a stream of its own
+  std::optional<RankGraph::Id> apart{};  // the last that runs beside all of the block's kernels,
+  Frontier block_begin{};                // and after what
   std::map<TaskPart, Computed> computed{};
   std::vector<RowBlock> blocks{};         // of the stage
   int begun = 0;                          // of these
@@ -111,6 +112,7 @@ class ExportedStep::Writer {
   void join_apart(PassRow& row);
   void add_whole(PassRow& row);
   void add_kernels_of(TaskPart part, PassRow& row);
+  [[nodiscard]] double share_beside(const PassItem& item, TaskPart part, const PassRow& row) const;
   void add_transfers_of(TaskPart part, bool beside, PassRow& row);
   void add_transfers_of(TaskPart part, LayerGroup group, bool beside, PassRow& row);
   void begin_blocks(PassRow& row, int count);

@@ -94,6 +94,7 @@ class PlanSettings {
     list_.put("moe_token_dispatcher_type", once ? "flex" : gathers ? "allgather" : "alltoall");
     list_.put_if(once, "moe_enable_deepep");
     list_.put_if(plan_.expert_overlap, "overlap_moe_expert_parallel_comm");
+    list_.put_if(plan_.shared_expert_overlap, "moe_shared_expert_overlap");
     list_.put_if(plan_.fused_experts, "use_transformer_engine_op_fuser");
   }
 

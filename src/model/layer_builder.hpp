@@ -67,6 +67,7 @@ class LayerBuilder {
   void add(const Operation& op) {
     list_.push_back(op);
     list_.back().part = part_;
+    list_.back().aside = aside_;
   }
   /// Adds to the same list what is done of other tokens, which take() then counts.
   [[nodiscard]] LayerBuilder beside(const Slice& slice) const {
@@ -81,6 +82,8 @@ class LayerBuilder {
   }
   /// What is added from here on is of this part of the layer.
   void begin(LayerPart part) { part_ = part; }
+  /// Or is, or no longer is, on a stream of its own.
+  void put_aside(bool aside) { aside_ = aside; }
 
   /// Of the hidden state.
   void norm(std::string_view name) { norm({.name = name}, hidden_, hidden_); }
@@ -176,6 +179,7 @@ class LayerBuilder {
   double hidden_;
   ParameterCount adapters_;
   LayerPart part_ = LayerPart::outside;
+  bool aside_ = false;
   int products_ = 0;           // of matrices, so far
   bool keeps_shared_ = false;  // the input that products share is kept for adapters already
 };

@@ -113,7 +113,7 @@ constexpr auto kAllowsDegree =
 using A = Abilities;
 using P = Plan;
 /// In the order of PlanPart.
-constexpr std::array<Ability, 16> kAbilities = {{
+constexpr std::array<Ability, 17> kAbilities = {{
     {PlanPart::degrees,
      kAllowsDegree<&A::tensor, &P::tensor>,
      [](const A&, const P& plan) { return fmt::format("tensor {}", plan.tensor); }},
@@ -134,6 +134,11 @@ constexpr std::array<Ability, 16> kAbilities = {{
     {PlanPart::layer,
      [](const A& can, const P& plan) { return allows(can.expert_overlap, plan.expert_overlap); },
      [](const A&, const P&) { return std::string("expert_overlap"); }},
+    {PlanPart::layer,
+     [](const A& can, const P& plan) {
+       return allows(can.shared_expert_overlap, plan.shared_expert_overlap);
+     },
+     [](const A&, const P&) { return std::string("shared_expert_overlap"); }},
     {PlanPart::layer,
      [](const A& can, const P& plan) { return allows(can.fused_experts, plan.fused_experts); },
      [](const A&, const P&) { return std::string("fused_experts"); }},
@@ -244,6 +249,7 @@ constexpr std::array kAbilityFields = {
         "tensor_beyond_kv_heads", "whether it can: a tensor degree above the key-value heads"),
     whether<&A::sequence_parallel>("sequence_parallel"),
     whether<&A::expert_overlap>("expert_overlap"),
+    whether<&A::shared_expert_overlap>("shared_expert_overlap"),
     whether<&A::fused_experts>("fused_experts"),
     whether<&A::overlap_grad_reduce>("overlap_grad_reduce"),
     whether<&A::overlap_param_gather>("overlap_param_gather")};

@@ -113,6 +113,11 @@ constexpr std::array kPlanFields = {
                                      "tokens go to experts and back beside the compute of another "
                                      "micro-batch, of which every pass is taken to have one")
         .affecting(kLayerCosts),
+    fields::flag<&P::shared_expert_overlap>(
+        "shared_expert_overlap",
+        "the MLP that all tokens go through is computed while they are on their way to their "
+        "experts and back, on a stream of its own")
+        .affecting(kLayerCosts),
     fields::flag<&P::fused_experts>("fused_experts",
                                     "the products of experts, which are one kernel for all, make "
                                     "their activations and casts as well (Transformer Engine's "

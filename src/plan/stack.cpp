@@ -88,6 +88,13 @@ constexpr std::array kStackFields = {
     fields::text<&S::title, S>("title", "the same for people").or_else("its name"),
     fields::sources<&S::evidence, S>(),
     fields::figure<&S::dispatch, S>("dispatch", "the host's time to launch a kernel").needed(),
+    fields::figure<&S::matrix_dispatch, S>("matrix_dispatch", "of a product").or_else("`dispatch`"),
+    fields::figure<&S::attention_dispatch, S>("attention_dispatch", "of fused attention")
+        .or_else("`dispatch`"),
+    fields::figure<&S::memory_dispatch, S>("memory_dispatch", "of a kernel that moves memory")
+        .or_else("`dispatch`"),
+    fields::figure<&S::transfer_dispatch, S>("transfer_dispatch", "of a collective in a layer")
+        .or_else("`dispatch`"),
     fields::figure<&S::loop_dispatch, S>(
         "loop_dispatch", "and for each further kernel of an operation that goes expert by expert"),
     fields::figure<&S::batch_dispatch, S>("batch_dispatch",

@@ -71,6 +71,7 @@ Slice Scenario::slice() const {
       .transposes_weights =
           training.transposes_narrow_weights && !cluster.chip.reads_narrow_columns,
       .reads_columns = training.scales_fp8_by_tensor() && cluster.chip.reads_narrow_columns,
+      .shared_aside = plan.shared_expert_overlap,
       .fused_experts = plan.fused_experts,
       .narrow_logits = training.narrow_logits,
       .fp8_attention = training.fp8_attention,

@@ -27,23 +27,32 @@ ImportedRun of(std::string_view flags, std::optional<std::int64_t> devices = {})
 }
 
 TEST(MegatronFlags, WhatIsTakenOtherwiseIsSaid) {
-  constexpr std::array<std::string_view, 6> flags = {
+  constexpr std::array<std::string_view, 5> flags = {
       "--use-nccl-ub",
       "--sync-tp-duplicated-parameters",
       "--optimizer-cuda-graph",
       "--deterministic-mode",
-      "--num-layers-at-start-in-bf16 1 --fp8-format hybrid",
-      "--moe-shared-expert-overlap --num-experts 8"};
+      "--num-layers-at-start-in-bf16 1 --fp8-format hybrid"};
   for (const std::string_view flag : flags) {
     const ImportedRun run = of(flag);
     const std::string_view name = flag.substr(0, flag.find(' '));
     EXPECT_TRUE(any_has(run.assumed, name)) << flag;
     EXPECT_TRUE(run.unread.empty()) << flag;
   }
-  EXPECT_FALSE(any_has(of("--moe-shared-expert-overlap false").assumed, "overlap"));
   // Beside experts that there are not, and numbers that are not narrow, they say nothing.
   EXPECT_TRUE(of("--num-layers-at-start-in-bf16 1 --bf16").assumed.size() ==
               of("--bf16").assumed.size());
+}
+
+TEST(MegatronFlags, SharedExpertsComputeBesideTheTokensWayWhereThereAreSome) {
+  const auto overlap = [](std::string_view flags) {
+    return member(of(std::string("--num-experts 8 ") + std::string(flags)).plan,
+                  "shared_expert_overlap");
+  };
+  EXPECT_EQ(overlap("--moe-shared-expert-intermediate-size 512 --moe-shared-expert-overlap"),
+            "true");
+  EXPECT_EQ(overlap("--moe-shared-expert-intermediate-size 512"), "absent");
+  EXPECT_EQ(overlap("--moe-shared-expert-overlap"), "absent");
 }
 
 TEST(MegatronFlags, SharedExpertsAreAsWideAsIsTold) {

@@ -101,6 +101,8 @@ TEST(Launch, WritesExpertsAndNarrowNumbersAsTheyAreRead) {
   const Scenario meant = scenario_of("mixtral-8x7b-64xh100",
                                      {{"stack", Value("megatron-bridge"), "test"},
                                       {"model.experts.latent", Value(1024), "test"},
+                                      {"model.experts.shared_ffn", Value(4096), "test"},
+                                      {"plan.shared_expert_overlap", Value(true), "test"},
                                       {"model.predicted_tokens", Value(2), "test"},
                                       {"model.predicted_by_one", Value(true), "test"},
                                       {"plan.fused_experts", Value(true), "test"},
@@ -112,6 +114,7 @@ TEST(Launch, WritesExpertsAndNarrowNumbersAsTheyAreRead) {
   for (const char* flag : {"--moe-latent-size 1024",
                            "--mtp-use-repeated-layer",
                            "--use-transformer-engine-op-fuser",
+                           "--moe-shared-expert-overlap",
                            "--fp8-recipe mxfp8",
                            "--fp8-output-proj"}) {
     EXPECT_NE(file.text.find(flag), std::string::npos) << flag << " in " << file.text;

@@ -43,6 +43,7 @@ std::vector<Value> plan_moves() {
     {"expert_tensor": 2}, {"expert_tensor": null},
     {"expert_dispatch": "deduplicated"}, {"expert_dispatch": "all-to-all"}, {"expert_dispatch": null},
     {"expert_overlap": true}, {"expert_overlap": false},
+    {"shared_expert_overlap": true, "expert_overlap": false},
     {"image_columns": 1}, {"image_columns": 2}, {"image_columns": 4},
     {"virtual_stages": 1}, {"virtual_stages": 2}, {"virtual_stages": 3},
     {"virtual_stages": 2, "micro_batch_group": 6}, {"micro_batch_group": null},
@@ -218,7 +219,9 @@ Scenario dense_run() {
 Scenario expert_run() {
   Scenario scenario = scenarios::shipped_run(
       {"plan.virtual_stages=1", "training.frozen_layers=2", "cluster=dgx2-v100"});
-  scenario.model = moe::model(8);
+  Transformer model = moe::model(8);
+  model.experts->shared_ffn = model.experts->ffn;
+  scenario.model = model;
   scenario.training.global_batch = 64;
   scenario.cluster.nodes.reset();
   return scenario;

@@ -234,6 +234,7 @@ std::vector<Axis> lone_fields() {
       axis("plan.context_method", R"(["ring", "ulysses", "rings"])"),
       axis("plan.expert_dispatch", R"(["deduplicated", "all-to-all", null, "twice"])"),
       axis("plan.expert_overlap", "[true, false, 1]"),
+      axis("plan.shared_expert_overlap", "[true, false, 1]"),
       axis("plan.fused_experts", "[true, false, 1]"),
       axis("plan.context_balanced", R"([true, false, "true"])"),
       axis("plan.sequence_parallel", "[true, false, 1]"),

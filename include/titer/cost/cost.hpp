@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "titer/cost/each_pass.hpp"
@@ -137,9 +138,12 @@ struct BlockClock {
   std::array<Group, kLayerGroups> groups;  // by LayerGroup
   std::array<Fabric, kLayerGroups> fabrics;
   TensorOverlap overlap = TensorOverlap::none;
-  bool experts_apart = false;         // their exchanges are beside another micro-batch's compute
-  double exchange_slowdown = 1;       // of these, over an all-to-all
-  Seconds dispatch;                   // of the host, to launch a kernel
+  bool experts_apart = false;    // their exchanges are beside another micro-batch's compute
+  double exchange_slowdown = 1;  // of these, over an all-to-all
+  Seconds dispatch;              // of the host, to launch a kernel or a graph
+  // And where they are known apart, a kernel by its KernelKind, a collective.
+  std::array<std::optional<Seconds>, 3> dispatches{};
+  std::optional<Seconds> transfer_dispatch{};
   Seconds loop_dispatch{};            // and each further one of a loop over experts
   Seconds batch_dispatch{};           // and to bring a micro-batch
   LayerPartSet graphs = 0;            // the parts of layers that are launched as one
@@ -165,6 +169,10 @@ struct BlockClock {
            overlap == TensorOverlap::ring && kernel.exists() && kernel.kind == KernelKind::matrix &&
            group(LayerGroup::tensor).ranks() > 1;
   }
+  [[nodiscard]] Seconds launch(const Kernel& kernel) const {
+    return dispatches[static_cast<std::size_t>(kernel.kind)].value_or(dispatch);
+  }
+  [[nodiscard]] Seconds transfer_launch() const { return transfer_dispatch.value_or(dispatch); }
   /// Of the host, before it launches this forward kernel.
   [[nodiscard]] Seconds preparation(const Operation& op) const {
     return op.begins_batch ? batch_dispatch : Seconds{};

@@ -15,13 +15,15 @@ struct PassItem {
   Kernel kernel{};
   Transfer transfer{};
   Seconds time;
-  bool beside = false;  // a transfer that runs beside the kernel after it,
+  bool beside = false;       // a transfer that runs beside the kernel after it,
+  bool meets_aside = false;  // or beside what comes after it that is `aside`,
   bool apart =
       false;         // or beside all kernels of the pass: those of another micro-batch's are alike
   Seconds launch{};  // of the host, to launch it
   double kernels = 1;     // so many of these, each for an expert, launched one after the other
   bool captured = false;  // or it is part of a graph, which takes one launch
   bool awaited = false;   // the host launches it when the device has done all before it
+  bool aside = false;     // on a stream of its own: it waits for no transfer before it
   // A transfer may be a part of another one: an all-reduce around the tiles of a product.
   Collective whole = Collective::all_reduce;
   double share = 1;

@@ -126,6 +126,8 @@ struct Operation {
   bool awaited = false;
   bool brings_offset = false;  // forward, the host sends a number that it adds along, and waits
   bool begins_batch = false;   // the host brings the micro-batch before its forward kernel
+  // On a stream of its own, beside the exchange of the operation before it and its like.
+  bool aside = false;
   // Of a loop over experts: as many kernels as one after another, forward and for each gradient.
   double loops = 1;
 

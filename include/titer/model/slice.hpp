@@ -98,6 +98,7 @@ struct Slice {
   bool fuses_casts = false;                // conversions cost nothing beside what makes the numbers
   bool transposes_weights = false;         // of narrow products, for those of the backward pass
   bool reads_columns = false;              // they need no copies of operands by columns
+  bool shared_aside = false;               // experts of all tokens, beside the tokens' way
   bool fused_experts = false;              // their products make their activations and casts
   bool narrow_logits = false;              // the output layer's product is as narrow as the others
   bool fp8_attention = false;              // products of fused attention are in fp8

@@ -37,6 +37,7 @@ struct Abilities {
   std::optional<bool> tensor_beyond_kv_heads;  // a tensor degree above the key-value heads
   std::optional<bool> sequence_parallel;
   std::optional<bool> expert_overlap;
+  std::optional<bool> shared_expert_overlap;
   std::optional<bool> fused_experts;
   std::optional<bool> overlap_grad_reduce;
   std::optional<bool> overlap_param_gather;

@@ -131,11 +131,12 @@ struct Plan {
   std::optional<std::int64_t> expert_tensor{};      // etp; otherwise t
   std::optional<ExpertDispatch> expert_dispatch{};  // otherwise the stack's
   bool expert_overlap =
-      false;                   // tokens go to experts and back beside another micro-batch's compute
-  bool fused_experts = false;  // activations and casts within the experts' products
-  std::int64_t virtual_stages = 1;  // v
-  std::int64_t micro_batch = 1;     // b
-  BatchShares batch_shares{};       // where b is only the mean of all data ranks
+      false;  // tokens go to experts and back beside another micro-batch's compute
+  bool shared_expert_overlap = false;  // experts of all tokens compute meanwhile
+  bool fused_experts = false;          // activations and casts within the experts' products
+  std::int64_t virtual_stages = 1;     // v
+  std::int64_t micro_batch = 1;        // b
+  BatchShares batch_shares{};          // where b is only the mean of all data ranks
   LayerSplit layers = LayerRule::even;
   Schedule schedule{};
   Recompute recompute = Recompute::none;

@@ -101,7 +101,12 @@ struct ErrorShares {
 struct Stack {
   std::string name;
   std::string title;
-  Seconds dispatch;         // of the host, to launch a kernel
+  Seconds dispatch;  // of the host, to launch a kernel
+  // Of its kinds, where they are known apart: operators differ in what the host does before them.
+  std::optional<Seconds> matrix_dispatch{};
+  std::optional<Seconds> attention_dispatch{};
+  std::optional<Seconds> memory_dispatch{};
+  std::optional<Seconds> transfer_dispatch{};  // of a collective
   Seconds loop_dispatch{};  // and each further one of an operation that goes expert by expert
   Seconds
       batch_dispatch{};  // and to bring a micro-batch: read it, send it to ranks, make its masks

@@ -258,6 +258,10 @@ class MegatronPlan {
     if (in_.is_on("overlap_moe_expert_parallel_comm")) {
       plan_.add("expert_overlap", Value(true));
     }
+    const Transformer& model = *task_.into.model;
+    if (in_.is_on("moe_shared_expert_overlap") && model.experts && model.experts->shared_ffn > 0) {
+      plan_.add("shared_expert_overlap", Value(true));
+    }
     if (in_.is_on("use_transformer_engine_op_fuser")) {
       plan_.add("fused_experts", Value(true));
     }

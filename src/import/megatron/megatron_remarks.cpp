@@ -43,7 +43,6 @@ constexpr std::array<TakenOtherwise, 40> kTakenOtherwise = {
      {"num_layers_at_start_in_bf16", "all layers are taken to be narrow"},
      {"num_layers_at_end_in_bf16", "all layers are taken to be narrow"},
      {"fp8_multi_head_attention", "what attention returns is taken to be converted twice"},
-     {"moe_shared_expert_overlap", "shared experts are not taken beside the tokens' way"},
      {"moe_pad_expert_input_to_capacity", "experts are taken to get no more than their tokens"},
      {"moe_expert_rank_capacity_factor", "ranks are taken to get all their tokens"},
      {"moe_extended_tp", "the tensor degree splits experts, too"},

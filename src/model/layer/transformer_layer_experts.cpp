@@ -36,18 +36,13 @@ class ExpertBuilder {
       add_products();
       add_scatter();
     } else {
-      add_permutation();
-      add_sort();
-      add_products();
-      add_combination();
+      add_exchanged();
     }
     if (experts_.latent > 0) {
       add_hidden();
     }
     if (experts_.shared_ffn > 0) {
-      layer_.begin(LayerPart::router);
       add_shared();
-      layer_.begin(LayerPart::experts);
     }
   }
 
@@ -97,6 +92,21 @@ class ExpertBuilder {
                                .columns = hidden_,
                                .modules = kMoe,
                                .freed_by = kMoe});
+  }
+
+  /// Each token to the ranks of its experts and back.
+  void add_exchanged() {
+    add_permutation();
+    if (has_aside()) {
+      add_aside([&] { add_shared_input(); });
+    }
+    add_sort();
+    add_products();
+    add_return();
+    if (has_aside()) {
+      add_aside([&] { add_shared_output(); });
+    }
+    add_sum();
   }
 
   [[nodiscard]] bool gathers() const {
@@ -277,10 +287,8 @@ class ExpertBuilder {
     op.output_gradient = local_tokens_ * p.columns * layer_.kept_gradient(narrow);
   }
 
-  /// Back to the tokens' own ranks, where what their experts returned is added up: by the exchange
-  /// itself where that has sent a token once to several.
-  void add_combination() {
-    const Bytes returned = slice_.expert_sent * routed_ * width_ * element_;
+  /// Back to the tokens' own ranks.
+  void add_return() {
     Operation back = begin("combination");
     back.forward = LayerBuilder::memory((received_ + sent_) * width_ * element_);
     back.input_gradient = back.forward;
@@ -290,6 +298,11 @@ class ExpertBuilder {
     if (dispatch().exists() || slice_.expert_tensor > 1) {
       layer_.add(back);
     }
+  }
+  /// What a token's experts returned is added up: by the exchange itself where that has sent it
+  /// once to several.
+  void add_sum() {
+    const Bytes returned = slice_.expert_sent * routed_ * width_ * element_;
     Operation sum = begin("sum of experts");
     sum.saved = slice_.weighs_outputs
                     ? returned + routed_ * size_of(DataType::fp32)  // outputs and probabilities
@@ -308,8 +321,36 @@ class ExpertBuilder {
     layer_.add(sum);
   }
 
+  /// Whether the dense MLP has a stream of its own: its first product and activation beside the
+  /// tokens' way to the experts, its second beside their way back; the same of their gradients.
+  /// [Megatron-Core 0.9 and later, --moe-shared-expert-overlap: shared_experts.py]
+  [[nodiscard]] bool has_aside() const {
+    return slice_.shared_aside && experts_.shared_ffn > 0 && dispatch().exists() && !gathers();
+  }
+  template <class Add>
+  void add_aside(const Add& add) {
+    layer_.put_aside(true);
+    add();
+    layer_.put_aside(false);
+  }
+
   /// A dense MLP that every token goes through beside its own experts. The router keeps its input.
   void add_shared() {
+    // Graphs of the router's part have the MLP, unless it is beside exchanges, which none has.
+    if (!has_aside()) {
+      layer_.begin(LayerPart::router);
+      add_shared_input();
+      add_shared_output();
+    }
+    const Bytes x = layer_.outer_tokens() * hidden_ * element_;
+    Operation sum{.name = "sum with shared experts", .modules = kShared, .freed_by = kShared};
+    sum.saved = experts_.shared_gate ? x : Bytes{};  // what the gate weighs
+    sum.forward = LayerBuilder::memory(3.0 * x);
+    sum.input_gradient = LayerBuilder::memory(2.0 * x);
+    layer_.add(sum);
+    layer_.begin(LayerPart::experts);
+  }
+  void add_shared_input() {
     const double width = static_cast<double>(experts_.shared_ffn);
     const double gates = layer_.model().gated ? 2.0 : 1.0;
     layer_.column_product({.name = layer_.model().gated ? "shared gate and up" : "shared up",
@@ -321,8 +362,10 @@ class ExpertBuilder {
                            .parts = gate_and_up(layer_.model(), width)});
     layer_.activation({.name = "shared activation", .modules = kShared, .freed_by = kShared},
                       layer_.tokens() * width / layer_.tensor());
+  }
+  void add_shared_output() {
     layer_.row_product({.name = "shared down",
-                        .inner = width,
+                        .inner = static_cast<double>(experts_.shared_ffn),
                         .columns = hidden_,
                         .modules = kShared,
                         .freed_by = kShared,
@@ -336,12 +379,6 @@ class ExpertBuilder {
                                  .keeps_input = false,
                                  .narrow = false});
     }
-    const Bytes x = layer_.outer_tokens() * hidden_ * element_;
-    Operation sum{.name = "sum with shared experts", .modules = kShared, .freed_by = kShared};
-    sum.saved = experts_.shared_gate ? x : Bytes{};  // what the gate weighs
-    sum.forward = LayerBuilder::memory(3.0 * x);
-    sum.input_gradient = LayerBuilder::memory(2.0 * x);
-    layer_.add(sum);
   }
 
   LayerBuilder& layer_;

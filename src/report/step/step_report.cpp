@@ -52,6 +52,7 @@ Figures context_figures(const Scenario& scenario) {
     figures.push_back({"expert_tensor", plan.expert_tensor_degree()});
     figures.push_back({"expert_dispatch", name(scenario.expert_dispatch())});
     figures.push_back({"expert_overlap", plan.expert_overlap});
+    figures.push_back({"shared_expert_overlap", plan.shared_expert_overlap});
   }
   return figures;
 }
@@ -70,11 +71,12 @@ std::string groups_text(const Scenario& scenario) {
   if (has_own_expert_groups(plan)) {
     constexpr std::array<std::string_view, 3> how = {
         "", ", tokens deduplicated", ", tokens gathered"};
-    text += fmt::format("expert {} (expert tensor {}{}{}), ",
+    text += fmt::format("expert {} (expert tensor {}{}{}{}), ",
                         plan.expert,
                         plan.expert_tensor_degree(),
                         how[static_cast<std::size_t>(scenario.expert_dispatch())],
-                        plan.expert_overlap ? ", overlapped" : "");
+                        plan.expert_overlap ? ", overlapped" : "",
+                        plan.shared_expert_overlap ? ", beside the shared experts" : "");
   }
   return text;
 }

@@ -176,10 +176,29 @@ void check_experts(const Scenario& scenario, const Transformer& model, Demands& 
                    plan.expert_tensor_degree(),
                    expected);
     demands.demand(!plan.expert_overlap, "plan.expert_overlap", "true", expected);
+    demands.demand(!plan.shared_expert_overlap, "plan.shared_expert_overlap", "true", expected);
     demands.demand(!plan.fused_experts, "plan.fused_experts", "true", expected);
     return;
   }
   const Experts& experts = *model.experts;
+  if (plan.shared_expert_overlap) {
+    demands.demand(experts.shared_ffn > 0, "plan.shared_expert_overlap", "true", [&] {
+      return fmt::format("expected a model with experts of all tokens, which {} has not",
+                         model.name);
+    });
+    demands.demand(
+        !plan.expert_overlap,
+        "plan.shared_expert_overlap",
+        "true",
+        "expected false beside plan.expert_overlap, by which exchanges are beside all of "
+        "another micro-batch's compute");
+    demands.demand(
+        scenario.expert_dispatch() != ExpertDispatch::all_gather,
+        "plan.shared_expert_overlap",
+        "true",
+        "expected false where all tokens are gathered (plan.expert_dispatch=all-gather), as "
+        "Megatron-Core has it");
+  }
   demands.demand(experts.count % plan.expert == 0, "plan.expert", plan.expert, [&] {
     return fmt::format("expected a divisor of the {} experts", experts.count);
   });
@@ -253,6 +272,8 @@ void check_layered(const Scenario& scenario, Demands& demands) {
     return fmt::format("expected false: {} is no transformer", scenario.model.name());
   };
   demands.demand(!scenario.plan.expert_overlap, "plan.expert_overlap", "true", no_transformer);
+  demands.demand(
+      !scenario.plan.shared_expert_overlap, "plan.shared_expert_overlap", "true", no_transformer);
   demands.demand(!scenario.plan.fused_experts, "plan.fused_experts", "true", no_transformer);
   if (scenario.model.if_dlrm() != nullptr) {
     check_tables(scenario, demands);
