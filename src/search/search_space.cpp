@@ -115,7 +115,7 @@ SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> d
     space.recompute.insert(space.recompute.begin() + 1, {Recompute::selective, 0});
   }
   const Transformer* transformer = scenario.model.if_transformer();
-  if (transformer != nullptr && transformer->latent) {
+  if (transformer != nullptr && (transformer->latent || transformer->shared_head)) {
     space.recompute.insert(space.recompute.begin() + 1, {Recompute::modules, kCheapModules});
   }
   space.tensor_overlap = {TensorOverlap::none, TensorOverlap::bulk, TensorOverlap::ring};

@@ -33,6 +33,7 @@ constexpr std::array kArchitectures = {
     Architecture{"deepseek_v2", hf::read_deepseek_v2},
     Architecture{"deepseek_v3", hf::read_deepseek_v3},
     Architecture{"deepseek_v32", hf::read_deepseek_v32},
+    Architecture{"deepseek_v4", hf::read_deepseek_v4},
     Architecture{"glm_moe_dsa", hf::read_glm_sparse},
     Architecture{"glm4_moe_lite", hf::read_glm_lite},
     Architecture{"minicpm3", hf::read_minicpm3},

@@ -16,6 +16,7 @@ void read_llama4(Reader& in, Transformer& model);
 void read_deepseek_v2(Reader& in, Transformer& model);
 void read_deepseek_v3(Reader& in, Transformer& model);
 void read_deepseek_v32(Reader& in, Transformer& model);
+void read_deepseek_v4(Reader& in, Transformer& model);
 void read_glm_sparse(Reader& in, Transformer& model);
 void read_glm_lite(Reader& in, Transformer& model);
 void read_minicpm3(Reader& in, Transformer& model);

@@ -1,6 +1,7 @@
 #include "titer/model/transformer/transformer_layer.hpp"
 
 #include "model/transformer/denoiser_parts.hpp"
+#include "model/transformer/streams.hpp"
 
 namespace titer {
 namespace {
@@ -10,7 +11,8 @@ constexpr Modules kDenseActivation = bits(Module::mlp, Module::mlp_activation);
 /// Whether what comes out of the MLP is added to the residual stream as it is, and that is all.
 bool ends_in_mlp(const Transformer& model, const LayerKind& kind) {
   return !(kind.experts && model.experts) && model.norms == 2 &&
-         model.norm_place == NormPlace::input && !sums_once(model, kind) && !model.denoiser;
+         model.norm_place == NormPlace::input && !sums_once(model, kind) && !model.denoiser &&
+         !has_streams(model);
 }
 
 void add_mlp(LayerBuilder& layer, const LayerKind& kind) {
@@ -108,6 +110,9 @@ LayerPart feeding_part(const Transformer& model, const LayerKind& kind) {
 
 /// `made_by`: the modules that make its input.
 void begin_branch(LayerBuilder& layer, const Branch& branch, Modules made_by = {}) {
+  if (has_streams(layer.model())) {
+    read_streams(layer);
+  }
   if (layer.model().norm_place == NormPlace::input) {
     add_input_norm(layer, branch.norm, layer.hidden(), made_by);
   }
@@ -126,6 +131,10 @@ void end_branch(LayerBuilder& layer, const Branch& branch, bool ends_layer = fal
   }
   if (model.denoiser && branch.is_modulated) {
     add_branch_gate(layer);
+  }
+  if (has_streams(model)) {
+    add_to_streams(layer, branch.residual);
+    return;
   }
   layer.residual(branch.residual, 1.0, ends_layer);
   if (model.norm_place == NormPlace::sum) {
@@ -223,7 +232,7 @@ void add_layer(LayerBuilder& layer, const LayerKind& kind) {
 
 Bytes layer_input_bytes(const Transformer& model, const Slice& slice) {
   const double split = slice.sequence_parallel ? static_cast<double>(slice.tensor) : 1.0;
-  return tokens_of(slice) * static_cast<double>(model.hidden) / split * size_of(slice.type);
+  return tokens_of(slice) * real(model.streams) * real(model.hidden) / split * size_of(slice.type);
 }
 
 }  // namespace titer

@@ -1,6 +1,6 @@
 // What a denoiser computes on one rank beside what every transformer does.
 #include "denoiser_parts.hpp"
-#include "model/layer/core_attention.hpp"
+#include "model/attention/core_attention.hpp"
 
 namespace titer {
 namespace {

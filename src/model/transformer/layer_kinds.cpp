@@ -33,6 +33,13 @@ constexpr std::array kKindFields = {
          [](const K& kind) { return kind.chunked ? Value(*kind.window) : Value(); }},
         "tokens of the parts of a sequence within which attention is")
         .or_else("all"),
+    fields::integer<&K::entry_tokens>(
+        "entry_tokens",
+        {0, kMostTokens},
+        "of a `shared_head`: tokens that an entry sums up, attended to beside the window; 0: no "
+        "entries"),
+    fields::flag<&K::picks_entries>("picks_entries",
+                                    "of entries, which overlap, the indexer picks some"),
     fields::flag<&K::bidirectional>("bidirectional", "of an encoder: attention is not causal"),
     fields::flag<&K::cross_attention>("cross_attention",
                                       "attends to an encoder's or a tower's results, too"),
@@ -63,6 +70,14 @@ void check_branches(Reader& in, const LayerKind& kind) {
 
 /// What of a layer excludes what else is written of it.
 void check_kind(Reader& in, const LayerKind& kind) {
+  if (kind.picks_entries && kind.entry_tokens == 0) {
+    in.fail("picks_entries", "expected \"entry_tokens\" beside it, of which entries are made");
+  }
+  if (kind.entry_tokens > 0 && (kind.tokens != TokenMixing::attention || kind.chunked ||
+                                kind.bidirectional || kind.cross_attention)) {
+    in.fail("entry_tokens",
+            "expected a layer of causal attention to its own tokens, not in chunks");
+  }
   if (kind.tokens != TokenMixing::attention &&
       (kind.window || kind.bidirectional ||
        (kind.cross_attention && kind.tokens == TokenMixing::mixer))) {

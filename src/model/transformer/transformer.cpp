@@ -1,6 +1,7 @@
 // The parameters of a transformer, by who holds them.
 #include <algorithm>
 
+#include "streams.hpp"
 #include "titer/model/transformer/denoiser.hpp"
 
 namespace titer {
@@ -92,12 +93,39 @@ ParameterCount latent_attention_parameters(const Transformer& model, const Laten
   return count;
 }
 
-/// Queries from the latent, a key and a weight per head from the hidden state; the key has a
-/// layernorm whatever the model's norms are.  [DeepSeek-V3.2-Exp, inference/model.py]
-std::int64_t indexer_parameters(const Transformer& model, const Indexer& indexer) {
+/// Numbers and weights of entries, a bias for each of an entry's tokens, and the entries' norm.
+std::int64_t entry_parameters(const Transformer& model, const LayerKind& kind, std::int64_t width) {
+  const std::int64_t made = (kind.picks_entries ? 2 : 1) * width;
+  return 2 * model.hidden * made + kind.entry_tokens * made + norm_parameters(model.norm, width);
+}
+
+ParameterCount shared_head_parameters(const Transformer& model,
+                                      const LayerKind& kind,
+                                      const SharedHead& shared) {
+  const std::int64_t h = model.hidden;
+  const std::int64_t latents = shared.output_groups * shared.output_rank;
+  ParameterCount count{.split = shared.q_rank * model.query_width() +
+                                model.query_width() * shared.output_rank + latents * h,
+                       .replicated = h * (shared.q_rank + model.head_dim) +
+                                     norm_parameters(model.norm, shared.q_rank) +
+                                     norm_parameters(model.norm, model.head_dim)};
+  count.replicated += kind.entry_tokens > 0 ? entry_parameters(model, kind, model.head_dim) : 0;
+  return count;
+}
+
+/// Queries from the latent, a key and a weight per head from the hidden state; the key of a token
+/// has a layernorm whatever the model's norms are.  [DeepSeek-V3.2-Exp, inference/model.py]
+std::int64_t indexer_parameters(const Transformer& model,
+                                const LayerKind& kind,
+                                const Indexer& indexer) {
+  const std::int64_t h = model.hidden;
+  if (model.shared_head) {
+    return model.shared_head->q_rank * indexer.heads * indexer.head_dim + h * indexer.heads +
+           entry_parameters(model, kind, indexer.head_dim);
+  }
   const std::int64_t q_rank = model.latent ? model.latent->q_rank : 0;
-  return q_rank * indexer.heads * indexer.head_dim + model.hidden * indexer.head_dim +
-         2 * indexer.head_dim + model.hidden * indexer.heads;
+  return q_rank * indexer.heads * indexer.head_dim + h * indexer.head_dim + 2 * indexer.head_dim +
+         h * indexer.heads;
 }
 
 /// What is of whole heads is split with them.
@@ -114,11 +142,18 @@ ParameterCount query_key_norm_parameters(const Transformer& model) {
   return {};
 }
 
-ParameterCount attention_parameters(const Transformer& model) {
-  ParameterCount count = model.latent ? latent_attention_parameters(model, *model.latent)
-                                      : grouped_query_parameters(model);
+ParameterCount projection_parameters(const Transformer& model, const LayerKind& kind) {
+  if (model.shared_head) {
+    return shared_head_parameters(model, kind, *model.shared_head);
+  }
+  return model.latent ? latent_attention_parameters(model, *model.latent)
+                      : grouped_query_parameters(model);
+}
+
+ParameterCount attention_parameters(const Transformer& model, const LayerKind& kind) {
+  ParameterCount count = projection_parameters(model, kind);
   count += model.qk_norm ? query_key_norm_parameters(model) : ParameterCount{};
-  count.replicated += model.indexer ? indexer_parameters(model, *model.indexer) : 0;
+  count.replicated += model.picks(kind) ? indexer_parameters(model, kind, *model.indexer) : 0;
   count.split += model.sinks ? model.heads : 0;
   count.split += model.attention_gate ? model.hidden * model.query_width() : 0;
   return count;
@@ -139,7 +174,7 @@ ParameterCount cross_attention_parameters(const Transformer& model) {
 ParameterCount mixing_parameters(const Transformer& model, const LayerKind& kind) {
   switch (kind.tokens) {
     case TokenMixing::attention:
-      return attention_parameters(model);
+      return attention_parameters(model, kind);
     case TokenMixing::mixer:
       return model.mixer ? mixer_parameters(model.hidden, *model.mixer, kind.first_values)
                          : ParameterCount{};
@@ -173,16 +208,18 @@ Norm norm_across(const Transformer& model) {
 }
 
 /// What is the same for each of a layer's streams.
-ParameterCount stream_parameters(const Transformer& model, const LayerKind& kind) {
+ParameterCount branch_parameters(const Transformer& model, const LayerKind& kind) {
   ParameterCount count = mixing_parameters(model, kind);
   count += feed_forward_parameters(model, kind);
   count.replicated += norms_of(model, kind) * norm_parameters(model.norm, model.hidden);
+  const int branches = (kind.tokens != TokenMixing::none ? 1 : 0) + (kind.mlp ? 1 : 0);
+  count.replicated += branches * stream_parameters(model);
   return count;
 }
 
 /// Queries, keys and values of a text, with their norms, where nothing of it is behind attention.
-ParameterCount ended_text_parameters(const Transformer& model) {
-  ParameterCount count = attention_parameters(model);
+ParameterCount ended_text_parameters(const Transformer& model, const LayerKind& kind) {
+  ParameterCount count = attention_parameters(model, kind);
   count.split -= model.query_width() * model.hidden;
   count.replicated -= model.biases.output ? model.hidden : 0;
   count.replicated += norm_parameters(model.norm, model.hidden);
@@ -212,9 +249,9 @@ std::vector<LayerRun> Transformer::runs() const {
 }
 
 ParameterCount layer_parameters(const Transformer& model, const LayerKind& kind) {
-  ParameterCount count = stream_parameters(model, kind);
+  ParameterCount count = branch_parameters(model, kind);
   if (kind.two_streams) {
-    count += kind.text_ends ? ended_text_parameters(model) : stream_parameters(model, kind);
+    count += kind.text_ends ? ended_text_parameters(model, kind) : branch_parameters(model, kind);
   }
   if (kind.cross_attention) {
     count += cross_attention_parameters(model);
@@ -241,6 +278,7 @@ ParameterCount prediction_parameters(const Transformer& model) {
   module.split += 2 * h * h;
   module.replicated +=
       3 * norm_parameters(model.norm, h);  // of both hidden states, and the final one
+  module.replicated += last_stream_parameters(model);
   const std::int64_t most = model.predicted_by_one ? 1 : model.predicted_tokens;
   return std::min(model.predicted_tokens, most) * module;
 }
@@ -253,7 +291,7 @@ ParameterCount head_parameters(const Transformer& model, std::int64_t tensor) {
   const std::int64_t norm = norm_parameters(model.norm, model.hidden);
   count.replicated += model.final_norm ? (model.encoder_ends ? 2 : 1) * norm : 0;
   count.replicated += model.head_transform ? model.hidden * (model.hidden + 1) + norm : 0;
-  count.replicated += denoiser_output_parameters(model);
+  count.replicated += denoiser_output_parameters(model) + last_stream_parameters(model);
   return count;
 }
 

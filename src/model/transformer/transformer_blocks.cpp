@@ -1,18 +1,44 @@
 // The blocks of a model: its embedding, a layer of each kind, its head.
 
 #include "denoiser_parts.hpp"
+#include "streams.hpp"
 #include "titer/model/transformer/transformer_layer.hpp"
 
 namespace titer {
 namespace {
+
+/// The further token's embedding and each stream by a product of its own, and the sums of each with
+/// the embedding.  [DeepSeek-V4 2026, inference/model.py: MTPBlock]
+void add_projected_streams(LayerBuilder& layer) {
+  const double h = layer.hidden();
+  const double n = real(layer.model().streams);
+  layer.replicated_product(
+      {.name = "further token's projection", .inner = h, .columns = h, .narrow = false});
+  Slice each = layer.slice();
+  each.micro_batch *= layer.model().streams;
+  LayerBuilder streams = layer.beside(each);
+  streams.replicated_product(
+      {.name = "projection of streams", .inner = h, .columns = h, .narrow = false});
+  layer.take(streams);
+  const Bytes x = layer.outer_tokens() * h * layer.element();
+  Operation sums{.name = "further token's streams"};
+  sums.forward = LayerBuilder::memory((2.0 * n + 1.0) * x);
+  sums.input_gradient = LayerBuilder::memory((n + 1.0) * x);
+  layer.add(sums);
+}
 
 /// What comes before the first layer of a module that predicts a further token: the token's
 /// embedding beside the hidden state, both normalised, and a projection of the two to one.
 /// [DeepSeek-V3 2024, section 2.2]
 void add_prediction_input(LayerBuilder& layer) {
   const double h = layer.hidden();
+  const double states = 1.0 + real(layer.model().streams);
   layer.embedding("further token's embedding");
-  layer.norm({.name = "further token's norms"}, 2.0 * h, 2.0 * h);
+  layer.norm({.name = "further token's norms"}, states * h, states * h);
+  if (has_streams(layer.model())) {
+    add_projected_streams(layer);
+    return;
+  }
   layer.column_product(
       {.name = "further token's projection", .inner = 2.0 * h, .columns = h, .narrow = false});
   if (layer.slice().tensor > 1) {
@@ -61,6 +87,9 @@ void add_embedding(const Transformer& model, const Slice& slice, OperationList& 
       layer.norm("embedding norm");
     }
   }
+  if (has_streams(model)) {
+    begin_streams(layer);
+  }
 }
 
 /// Returns the adapters of its further layers.
@@ -74,6 +103,9 @@ ParameterCount add_head(const Transformer& model, const Slice& slice, OperationL
     add_denoiser_output(layer, *model.denoiser);
     return layer.adapters();
   }
+  if (has_streams(model)) {
+    end_streams(layer);
+  }
   if (model.final_norm) {
     layer.norm("final norm");
   }
@@ -84,6 +116,9 @@ ParameterCount add_head(const Transformer& model, const Slice& slice, OperationL
   for (std::int64_t i = 0; i < model.predicted_tokens; ++i) {
     add_prediction_input(layer);
     add_layer(layer, model.prediction_kind());
+    if (has_streams(model)) {
+      end_streams(layer);
+    }
     layer.norm("further token's final norm");
     add_logits(layer);
   }
@@ -118,6 +153,12 @@ KindNames names_of(const LayerKind& kind) {
   }
   if (kind.bidirectional) {
     return {"encoder layer", "encoder layer with experts", "attention"};
+  }
+  if (kind.picks_entries) {
+    return {"layer of picked entries", "layer of picked entries with experts", "attention"};
+  }
+  if (kind.entry_tokens > 0) {
+    return {"layer of entries", "layer of entries with experts", "attention"};
   }
   if (kind.window) {
     return {"window layer", "window layer with experts", "attention"};
@@ -161,7 +202,8 @@ Block& fill(Block& block, std::string_view name, const ParameterCount& parameter
 
 void list_blocks(const Transformer& model, const Slice& slice, ModelBlocks& into) {
   const Bytes input = layer_input_bytes(model, slice);
-  const Bytes whole = tokens_of(slice) * static_cast<double>(model.hidden) * size_of(slice.type);
+  const Bytes whole =
+      tokens_of(slice) * real(model.streams) * real(model.hidden) * size_of(slice.type);
   into.kinds.resize(model.kinds.size());
   for (std::size_t i = 0; i < model.kinds.size(); ++i) {
     const LayerKind& kind = model.kinds[i];

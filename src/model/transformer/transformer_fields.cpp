@@ -28,6 +28,17 @@ constexpr std::array kLatentFields = {
     fields::integer<&L::value_dim>("value_dim", kWidth, "columns of a value").needed()};
 std::span<const Field<L>> latent_fields() { return kLatentFields; }
 
+using S = SharedHead;
+constexpr std::array kSharedFields = {
+    fields::integer<&S::q_rank>("q_rank", kWidth, "columns of the latent of queries").needed(),
+    fields::integer<&S::rope_dim>("rope_dim", kFrom0, "columns of a head with rotary positions")
+        .needed(),
+    fields::integer<&S::output_groups>(
+        "output_groups", kWidth, "of heads, whose results each have a latent")
+        .needed(),
+    fields::integer<&S::output_rank>("output_rank", kWidth, "columns of each of these").needed()};
+std::span<const Field<S>> shared_fields() { return kSharedFields; }
+
 constexpr std::array kIndexerFields = {
     fields::integer<&Indexer::heads>("heads", kWidth, "of its queries").needed(),
     fields::integer<&Indexer::head_dim>("head_dim", kWidth, "columns of each").needed(),
@@ -96,6 +107,7 @@ Value biases_schema(const Field<T>& /*own*/) {
 }
 
 bool has_heads(const T& model) { return model.heads > 0 && !model.latent; }
+bool has_kv_heads(const T& model) { return has_heads(model) && !model.shared_head; }
 
 constexpr std::array kStackFields = {
     fields::integer<&T::layers>("layers", {1, kMostLayers}, "how many")
@@ -110,10 +122,13 @@ constexpr std::array kStackFields = {
     fields::object<&T::latent, latent_fields>("latent_attention",
                                               "queries, keys and values are made of narrow latents")
         .read_by(read_with_others),
+    fields::object<&T::shared_head, shared_fields>(
+        "shared_head", "one head is key and value of all, queries are made of a latent")
+        .read_by(read_with_others),
     fields::integer<&T::kv_heads>("kv_heads", kWidth, "of keys and values")
         .or_else("as many as `heads`")
         .read_by(read_with_others)
-        .where(has_heads),
+        .where(has_kv_heads),
     fields::integer<&T::head_dim>("head_dim", kWidth, "columns of a head")
         .or_else("its share of the hidden size")
         .read_by(read_with_others)
@@ -152,6 +167,10 @@ constexpr std::array kStackFields = {
     fields::flag<&T::attention_gate>(
         "attention_gate",
         "what the heads return is weighed by a gate as wide, made beside the queries"),
+    fields::integer<&T::streams>("streams",
+                                 {1, 64},
+                                 "hidden states that layers hand on, mixed before and behind each "
+                                 "branch (hyper-connections)"),
     fields::flag<&T::dropout>("dropout", "behind attention, MLP and embedding")
         .or_else("`false`")
         .always_written(),

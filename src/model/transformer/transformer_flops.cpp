@@ -2,13 +2,14 @@
 #include <cmath>
 #include <span>
 
+#include "model/attention/attended_pairs.hpp"
+#include "streams.hpp"
 #include "titer/model/transformer/denoiser.hpp"
 
 namespace titer {
 namespace {
 
-/// A count as a factor of products that may exceed 64 bits.
-double wide(std::int64_t columns) { return static_cast<double>(columns); }
+double wide(std::int64_t columns) { return real(columns); }
 
 /// Pairs of a token and one that it attends to, in one sequence of `length` tokens of which each
 /// sees `window`.
@@ -25,10 +26,23 @@ double chunked_pairs(double length, double chunk, bool halved) {
   return (halved ? 0.5 : 1.0) * (chunks * seen * seen + rest * rest);
 }
 
+double shared_head_products(const Transformer& model,
+                            const LayerKind& kind,
+                            const SharedHead& shared) {
+  const double h = wide(model.hidden);
+  const double made = kind.entry_tokens == 0 ? 0.0 : kind.picks_entries ? 4.0 : 2.0;
+  const double latents = wide(shared.output_groups) * wide(shared.output_rank);
+  return h * (wide(shared.q_rank) + (1.0 + made) * wide(model.head_dim)) +
+         wide(model.query_width()) * (wide(shared.q_rank) + wide(shared.output_rank)) + latents * h;
+}
+
 /// Multiply-adds of one layer's products with weights for one token.
-double attention_products(const Transformer& model) {
+double attention_products(const Transformer& model, const LayerKind& kind) {
   const double h = wide(model.hidden);
   const double q = wide(model.query_width());
+  if (model.shared_head) {
+    return shared_head_products(model, kind, *model.shared_head);
+  }
   if (!model.latent) {
     const double gate = model.attention_gate ? q : 0.0;
     return h * (q + gate + 2.0 * wide(model.kv_width())) + q * h;
@@ -42,12 +56,16 @@ double attention_products(const Transformer& model) {
   return queries + keys_values + a * wide(mla.value_dim) * h;
 }
 
-double indexer_products(const Transformer& model) {
-  if (!model.indexer) {
+double indexer_products(const Transformer& model, const LayerKind& kind) {
+  if (!model.picks(kind)) {
     return 0.0;
   }
   const double heads = wide(model.indexer->heads);
   const double width = wide(model.indexer->head_dim);
+  if (model.shared_head) {
+    return wide(model.shared_head->q_rank) * heads * width +
+           wide(model.hidden) * (4.0 * width + heads);
+  }
   const double q_rank = model.latent ? wide(model.latent->q_rank) : 0.0;
   return q_rank * heads * width + wide(model.hidden) * (width + heads);
 }
@@ -72,7 +90,7 @@ double mlp_products(const Transformer& model, const LayerKind& kind) {
 
 double mixing_products(const Transformer& model, const LayerKind& kind) {
   if (kind.tokens == TokenMixing::attention) {
-    return attention_products(model) + indexer_products(model);
+    return attention_products(model, kind) + indexer_products(model, kind);
   }
   return kind.tokens == TokenMixing::mixer && model.mixer
              ? model.mixer->products(model.hidden, kind.first_values)
@@ -86,7 +104,9 @@ double cross_products(const Transformer& model, double attended) {
 }
 
 double layer_products(const Transformer& model, const LayerKind& kind, double attended) {
+  const double branches = (kind.tokens != TokenMixing::none ? 1.0 : 0.0) + (kind.mlp ? 1.0 : 0.0);
   return mixing_products(model, kind) + mlp_products(model, kind) +
+         branches * stream_products(model) +
          (kind.cross_attention ? cross_products(model, attended) : 0.0);
 }
 
@@ -105,6 +125,26 @@ double pair_products(const Transformer& model) {
   return wide(model.heads) * wide(mla.nope_dim + mla.rope_dim + mla.value_dim);
 }
 
+/// Multiply-adds of attention to a window, and to entries behind it, with what picks some of them.
+double shared_head_core(const Transformer& model,
+                        const LayerKind& kind,
+                        double length,
+                        bool halved) {
+  const double window = kind.window ? wide(*kind.window) : length;
+  const double pairs = attended_pairs(length, window, halved);
+  if (kind.entry_tokens == 0) {
+    return pair_products(model) * pairs;
+  }
+  const View view{.length = length, .document = length, .window = window, .causal = halved};
+  const double rate = wide(kind.entry_tokens);
+  if (!model.picks(kind)) {
+    return pair_products(model) * (pairs + length * seen_entries(view, rate, length));
+  }
+  const Indexer& indexer = *model.indexer;
+  return pair_products(model) * (pairs + length * seen_entries(view, rate, wide(indexer.top_k))) +
+         wide(indexer.heads) * wide(indexer.head_dim) * length * seen_entries(view, rate, length);
+}
+
 /// Multiply-adds of one layer's attention to its own tokens, for one sequence.
 double self_attention(const Transformer& model,
                       const LayerKind& kind,
@@ -113,6 +153,9 @@ double self_attention(const Transformer& model,
   const bool halved = count == AttentionCount::causal && model.causal && !kind.bidirectional;
   const double window = kind.window ? wide(*kind.window) : length;
   const double per_pair = pair_products(model);
+  if (model.shared_head) {
+    return shared_head_core(model, kind, length, halved);
+  }
   if (model.indexer) {
     const Indexer& indexer = *model.indexer;
     const double picked = std::min(window, wide(indexer.top_k));
@@ -177,9 +220,10 @@ ForwardFlops forward_flops(const Transformer& model,
   }
   const double further = wide(model.predicted_tokens);
   add(model.prediction_kind(), further);
-  products += further * 2.0 * h * h;
+  products += further * (1.0 + wide(model.streams)) * h * h;
   const double transform = model.head_transform ? h * h : 0.0;
-  const double logits = (1.0 + further) * h * wide(model.vocabulary) + transform;
+  const double logits =
+      (1.0 + further) * (h * wide(model.vocabulary) + last_stream_products(model)) + transform;
   ForwardFlops flops{.layers = Flops::from_si(2.0 * sequences * s * products),
                      .core_attention = Flops::from_si(2.0 * sequences * core),
                      .logits = Flops::from_si(2.0 * sequences * s * logits)};

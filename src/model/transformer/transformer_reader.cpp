@@ -19,6 +19,10 @@ constexpr LatentKeys kLatent = {.q_rank = "q_rank",
                                 .nope_dim = "nope_dim",
                                 .rope_dim = "rope_dim",
                                 .value_dim = "value_dim"};
+constexpr SharedHeadKeys kSharedHeadKeys = {.q_rank = "q_rank",
+                                            .rope_dim = "rope_dim",
+                                            .output_groups = "output_groups",
+                                            .output_rank = "output_rank"};
 void read_shape(Reader& in, Transformer& model) {
   ShapeKeys keys = kOwnShape;
   if (in.has("mixer") && !in.has("heads")) {
@@ -31,6 +35,9 @@ void read_shape(Reader& in, Transformer& model) {
   } else if (auto latent = in.maybe_object("latent_attention")) {
     read_latent(*latent, kLatent, model);
     latent->finish();
+  } else if (auto shared = in.maybe_object("shared_head")) {
+    read_shared_head(*shared, kSharedHeadKeys, in.integer("head_dim", 1, kMostWidth), model);
+    shared->finish();
   } else {
     read_grouped_heads(in, kOwnShape, {}, model);
   }
@@ -50,8 +57,12 @@ void check_norms(Reader& in, const Transformer& model) {
   if (model.norm_place != NormPlace::input && (model.norms != 2 || model.parallel)) {
     in.fail("norm_place", "expected two norms, of attention and MLP one after the other");
   }
-  if (model.attention_gate && model.latent) {
+  if (model.attention_gate && (model.latent || model.shared_head)) {
     in.fail("attention_gate", "expected false: gates are not made beside latent queries");
+  }
+  if (model.streams > 1 &&
+      (model.norms != 2 || model.norm_place != NormPlace::input || model.parallel)) {
+    in.fail("streams", "expected branches one after the other, with a norm before each");
   }
 }
 
@@ -76,6 +87,17 @@ void check_parts(Reader& in, const Transformer& model, const std::vector<KindRun
       any([](const LayerKind& kind) { return kind.tokens == TokenMixing::attention; });
   if (attention && model.heads == 0) {
     in.fail("heads", "missing; expected the heads of the layers with attention");
+  }
+  if (!model.shared_head && any([](const LayerKind& kind) { return kind.entry_tokens > 0; })) {
+    in.fail("pattern", "expected a \"shared_head\" of the model, since layers attend to entries");
+  }
+  if (!model.indexer && any([](const LayerKind& kind) { return kind.picks_entries; })) {
+    in.fail("pattern", "expected an \"indexer\" of the model, since layers pick entries");
+  }
+  if (model.streams > 1 && any([](const LayerKind& kind) {
+        return kind.parallel || kind.two_streams || kind.cross_attention;
+      })) {
+    in.fail("streams", "expected layers of attention and MLP, one after the other");
   }
   const auto half = [](const LayerKind& kind) {
     return !kind.mlp || kind.tokens == TokenMixing::none;

@@ -78,6 +78,36 @@ void read_latent(Reader& in, const LatentKeys& keys, Transformer& model) {
   model.latent = latent;
 }
 
+void read_shared_head(Reader& in,
+                      const SharedHeadKeys& keys,
+                      std::int64_t head_dim,
+                      Transformer& model) {
+  SharedHead shared;
+  shared.q_rank = in.integer(keys.q_rank, 1, kMostWidth);
+  shared.rope_dim =
+      keys.rope_otherwise > 0
+          ? in.maybe_integer(keys.rope_dim, 0, kMostWidth).value_or(keys.rope_otherwise)
+          : in.integer(keys.rope_dim, 0, kMostWidth);
+  shared.output_groups = in.integer(keys.output_groups, 1, kMostWidth);
+  shared.output_rank = in.integer(keys.output_rank, 1, kMostWidth);
+  model.kv_heads = 1;
+  model.head_dim = head_dim;
+  model.shared_head = shared;
+  if (model.query_width() > kMostWidth) {
+    in.fail(keys.q_rank, at_most("heads x their width", kMostWidth));
+  }
+  if (head_dim > 1 && shared.rope_dim > head_dim) {
+    in.fail(keys.rope_dim, at_most("columns", head_dim));
+  }
+  if (model.heads > 1 && model.heads % shared.output_groups != 0) {
+    in.fail(keys.output_groups,
+            "expected a divisor of the " + std::to_string(model.heads) + " heads");
+  }
+  if (shared.output_groups * shared.output_rank > kMostWidth) {
+    in.fail(keys.output_rank, at_most("groups x their latents", kMostWidth));
+  }
+}
+
 Experts read_experts(Reader& in, const ExpertKeys& keys) {
   Experts experts;
   experts.count = in.integer(keys.count, 1, kMostWidth);
@@ -129,7 +159,7 @@ void check_indexer(Reader& in, std::string_view key, const Transformer& model) {
   if (!in.has(key)) {
     return;  // complained about already
   }
-  if (!model.latent || model.latent->q_rank == 0) {
+  if (!model.shared_head && (!model.latent || model.latent->q_rank == 0)) {
     in.fail(key, "expected latent attention with a latent of queries, which the indexer reads");
   }
   if (model.indexer->heads * model.indexer->head_dim > kMostWidth) {

@@ -33,6 +33,13 @@ struct LatentKeys {
   std::string_view value_dim;
   std::int64_t value_otherwise = 0;  // 0: has to be told
 };
+struct SharedHeadKeys {
+  std::string_view q_rank;
+  std::string_view rope_dim;
+  std::string_view output_groups;
+  std::string_view output_rank;
+  std::int64_t rope_otherwise = 0;  // 0: has to be told
+};
 struct ExpertKeys {
   std::string_view count;
   std::string_view per_token;
@@ -57,6 +64,11 @@ void read_grouped_heads(Reader& in,
                         Transformer& model);
 /// After the widths, instead of grouped heads.
 void read_latent(Reader& in, const LatentKeys& keys, Transformer& model);
+/// Likewise; heads of so many columns.
+void read_shared_head(Reader& in,
+                      const SharedHeadKeys& keys,
+                      std::int64_t head_dim,
+                      Transformer& model);
 /// Count, top-k and width.
 [[nodiscard]] Experts read_experts(Reader& in, const ExpertKeys& keys);
 /// Refuses more than a layer can have.

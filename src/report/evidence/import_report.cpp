@@ -28,6 +28,8 @@ std::string shape(const Transformer& model) {
   }
   if (model.latent) {
     text += " (latent attention)";
+  } else if (model.shared_head) {
+    text += " (one of keys, which are the values)";
   } else if (model.kv_heads != model.heads) {
     text += fmt::format(" ({} of keys and values)", model.kv_heads);
   }

@@ -14,6 +14,13 @@ void check_attention_heads(const Transformer& model, std::int64_t t, Demands& de
   demands.demand(model.heads % t == 0, "plan.tensor", t, [&] {
     return fmt::format("expected a divisor of the {} attention heads", model.heads);
   });
+  if (model.shared_head) {
+    const std::int64_t groups = model.shared_head->output_groups;
+    demands.demand(groups % t == 0, "plan.tensor", t, [&] {
+      return fmt::format("expected a divisor of the {} groups of heads with a latent each", groups);
+    });
+    return;
+  }
   // Latents have no heads of their own.
   const bool of_heads = !model.latent && model.heads % t == 0;
   const bool shares = model.shares_kv_heads(t) && t % model.kv_heads == 0;

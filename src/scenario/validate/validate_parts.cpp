@@ -27,7 +27,7 @@ constexpr std::array<ModulePart, 9> kModuleParts = {{
     {Module::latent_up,
      "latent_up",
      "latent attention",
-     [](const Transformer& model) { return model.latent.has_value(); }},
+     [](const Transformer& model) { return model.latent || model.shared_head; }},
     {Module::mlp, "mlp", "layers without experts", &has_dense_layers},
     {Module::moe,
      "moe",

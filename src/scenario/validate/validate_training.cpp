@@ -45,7 +45,7 @@ void check_targets(const Adapters& adapters, const Transformer& model, Demands& 
   };
   check(!model.experts || (targets & kMlp) == 0,
         "expected query, key, value and output only: adapters of experts are not modelled");
-  check(!model.latent || all || (targets & kSplitAttention) == 0,
+  check((!model.latent && !model.shared_head) || all || (targets & kSplitAttention) == 0,
         "expected all-linear or output: of latent attention queries, keys and values are made "
         "otherwise");
   check(model.gated || all || !adapters.is_target(WeightRole::gate),

@@ -64,7 +64,11 @@ struct Transformer {
   bool clamped = false;         // gate and up, before they are multiplied
   bool sinks = false;           // a parameter per head, in the softmax's denominator
   bool attention_gate = false;  // beside the queries; weighs what the heads return
+  // Hidden states that layers hand on side by side: each branch reads a mix of them, and what it
+  // returns is added to a mix of them.  [Xie 2026, manifold-constrained hyper-connections]
+  std::int64_t streams = 1;
   std::optional<LatentAttention> latent{};
+  std::optional<SharedHead> shared_head{};
   std::optional<Indexer> indexer{};
   std::optional<Experts> experts{};
   std::optional<Mixer> mixer{};       // of layers without attention
@@ -81,7 +85,11 @@ struct Transformer {
   [[nodiscard]] std::int64_t kv_width() const { return kv_heads * head_dim; }
   /// Whether there are more tensor-parallel ranks than key-value heads: each needs a whole one.
   [[nodiscard]] bool shares_kv_heads(std::int64_t tensor) const {
-    return !latent && has_attention() && kv_heads < tensor;
+    return !latent && !shared_head && has_attention() && kv_heads < tensor;
+  }
+  /// Whether an indexer picks what a layer attends to.
+  [[nodiscard]] bool picks(const LayerKind& kind) const {
+    return indexer && (!shared_head || kind.picks_entries);
   }
   /// Whether any layer has attention. A model without has no heads.
   [[nodiscard]] bool has_attention() const;

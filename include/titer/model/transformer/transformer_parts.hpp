@@ -65,9 +65,21 @@ struct LatentAttention {
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
+/// Attention to one head that is key and value of all: queries are projected up from a latent; what
+/// groups of heads return goes through a latent for each. Beside a window of tokens it is to
+/// entries that sum up several tokens each, weighed by what is projected with them (LayerKind).
+/// [DeepSeek-V4 2026, section 2.3]
+struct SharedHead {
+  std::int64_t q_rank = 0;
+  std::int64_t rope_dim = 0;  // of a head's columns, of keys and queries and of what comes back
+  std::int64_t output_groups = 1;
+  std::int64_t output_rank = 0;  // of each group's latent
+  friend bool operator==(const SharedHead&, const SharedHead&) = default;
+};
+
 /// A small attention of its own that picks the tokens that each query attends to. Its queries come
-/// from the queries' latent, its one key per token from the hidden state.
-/// [DeepSeek-V3.2 2025, section 2.1]
+/// from the queries' latent, its one key per token, or per entry of a shared head, from the hidden
+/// state.  [DeepSeek-V3.2 2025, section 2.1; DeepSeek-V4 2026, section 2.3.1]
 struct Indexer {
   std::int64_t heads = 0;
   std::int64_t head_dim = 0;
@@ -100,6 +112,11 @@ enum class TokenMixing : std::uint8_t { attention, mixer, none };
 struct LayerKind {
   bool experts = false;
   std::optional<std::int64_t> window{};  // tokens that a query sees: itself and those just before
+  // Of a shared head: tokens from one entry to the next, of those that a query sees whole, beside
+  // the window; 0: none. Entries that an indexer picks from sum up the tokens of the one before,
+  // too.
+  std::int64_t entry_tokens = 0;
+  bool picks_entries = false;
   bool chunked = false;          // the window is a fixed chunk of the sequence that it is in
   bool bidirectional = false;    // of an encoder: attention is not causal
   bool cross_attention = false;  // of a decoder: attends to the encoder's output too

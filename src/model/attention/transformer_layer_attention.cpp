@@ -1,19 +1,11 @@
 // Attention of one layer: projections, positions, and what picks the tokens to attend to.
 #include <algorithm>
 
-#include "core_attention.hpp"
+#include "attention_parts.hpp"
 #include "titer/model/transformer/denoiser.hpp"
 
 namespace titer {
 namespace {
-
-constexpr Modules kAttention = bit(Module::attention);
-constexpr Modules kCore = bits(Module::attention, Module::core_attention, Module::attention_result);
-constexpr Modules kOutput = bits(Module::attention, Module::attention_output);
-constexpr Modules kResult = bits(Module::attention, Module::attention_result);
-constexpr Modules kLatentUp = bits(Module::attention, Module::latent_up);
-
-double columns(std::int64_t count) { return static_cast<double>(count); }
 
 AttentionWidths widths_of(const Transformer& model, double tensor) {
   if (model.latent) {
@@ -48,14 +40,6 @@ void add_query_key_norm(LayerBuilder& layer, const AttentionWidths& widths) {
     op.forward_transfer = {Collective::all_reduce, 2.0 * layer.tokens() * size_of(DataType::fp32)};
     op.backward_transfer = op.forward_transfer;
   }
-  layer.add(op);
-}
-
-/// Read and written, forward and backward, so many columns.
-void add_rotary(LayerBuilder& layer, double moved, Modules modules) {
-  Operation op{.name = "rotary positions", .modules = modules};
-  op.forward = LayerBuilder::memory(2.0 * layer.tokens() * moved * layer.element());
-  op.input_gradient = op.forward;
   layer.add(op);
 }
 
@@ -140,53 +124,6 @@ void add_latent_projections(LayerBuilder& layer, const LayerKind& kind) {
   }
 }
 
-/// Scores of all tokens by a few small heads, which pick those to attend to. Every tensor-parallel
-/// rank does it for all tokens. What trains it is a loss of its own: no gradient goes on to the
-/// hidden state; that loss is left out.  [DeepSeek-V3.2 2025, section 2.1]
-void add_indexer(LayerBuilder& layer, const Indexer& indexer, const View& all, double picked) {
-  const double heads = columns(indexer.heads);
-  const double dim = columns(indexer.head_dim);
-  const double h = layer.hidden();
-  const double latent = layer.model().latent ? columns(layer.model().latent->q_rank) : 0.0;
-  const auto project = [&](std::string_view name, double inner, double width, Bytes gathered) {
-    Operation op{.name = name, .modules = kAttention};
-    layer.multiply(op, {layer.tokens(), inner, width});
-    op.input_gradient = {};
-    op.output_gradient = layer.tokens() * width * layer.element();
-    if (layer.slice().tensor > 1 && layer.slice().sequence_parallel) {
-      op.column_split = true;
-      op.forward_transfer = {Collective::all_gather, gathered};
-    }
-    layer.add(op);
-  };
-  if (latent > 0) {
-    project("indexer query", latent, heads * dim, layer.tokens() * latent * layer.element());
-  }
-  project("indexer key and weights", h, dim + heads, layer.tokens() * h * layer.element());
-
-  const double pairs = layer.tokens() * all.length * attended_share(all);
-  const Bytes scores = pairs * size_of(DataType::fp32);
-  const Bytes inputs = layer.tokens() * (heads * dim + dim + heads) * layer.element();
-  const Bytes indices = layer.tokens() * picked * Bytes::from_si(4.0);
-  Operation op{.name = "indexer scores", .saved = inputs + indices, .modules = kAttention};
-  op.freed_by = kAttention;
-  const Flops flops = Flops::from_si(2.0 * pairs * heads * dim);
-  op.forward = {KernelKind::attention, flops, inputs + 2.0 * scores + indices};
-  // Of the scores that were picked only, and of queries and keys.
-  const double share = picked / all.length;
-  op.input_gradient = {KernelKind::attention, 2.0 * share * flops, 2.0 * inputs + indices};
-  op.working = scores;
-  if (layer.slice().context > 1) {
-    op.forward_transfer = {
-        Collective::all_gather,
-        static_cast<double>(layer.slice().context) * layer.tokens() * dim * layer.element(),
-        LayerGroup::context};
-    op.backward_transfer = {
-        Collective::reduce_scatter, op.forward_transfer.size, LayerGroup::context};
-  }
-  layer.add(op);
-}
-
 /// What the heads return, weighed element by element.
 void add_gate(LayerBuilder& layer, double width) {
   const Bytes x = layer.tokens() * width * layer.element();
@@ -215,8 +152,19 @@ void add_output(LayerBuilder& layer, std::string_view name, bool shares_transfer
 
 }  // namespace
 
+void add_rotary(LayerBuilder& layer, double moved, Modules modules) {
+  Operation op{.name = "rotary positions", .modules = modules};
+  op.forward = LayerBuilder::memory(2.0 * layer.tokens() * moved * layer.element());
+  op.input_gradient = op.forward;
+  layer.add(op);
+}
+
 void add_attention(LayerBuilder& layer, const LayerKind& kind) {
   const Transformer& model = layer.model();
+  if (model.shared_head) {
+    add_shared_head(layer, kind, *model.shared_head);
+    return;
+  }
   const AttentionWidths widths = widths_of(model, layer.tensor());
   CoreAttention core{.widths = widths,
                      .view = view_of(model, kind, layer.slice()),
@@ -230,7 +178,12 @@ void add_attention(LayerBuilder& layer, const LayerKind& kind) {
   }
   if (model.indexer) {
     const double picked = std::min(core.view.window, columns(model.indexer->top_k));
-    add_indexer(layer, *model.indexer, core.view, picked);
+    add_indexer(layer,
+                *model.indexer,
+                {.q_rank = model.latent ? columns(model.latent->q_rank) : 0.0,
+                 .scored = core.view.length * attended_share(core.view),
+                 .all = core.view.length,
+                 .picked = picked});
     core.view.window = picked;
   }
   add_core_attention(layer, core);

@@ -46,6 +46,12 @@ double attended_share(const View& view) {
   return documents * pairs_in_document(view, view.document) / (view.length * view.length);
 }
 
+/// In a document of L tokens, of which the t-th sees min(t / m, k) entries.
+double seen_entries(const View& view, double entry_tokens, double most) {
+  const double seen = std::min(view.document / entry_tokens, most);
+  return seen - (view.causal ? 0.5 * entry_tokens * seen * seen / view.document : 0.0);
+}
+
 double busiest_part(const View& view, double parts) {
   if (!view.causal) {
     return 1.0;

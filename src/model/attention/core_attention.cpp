@@ -12,14 +12,18 @@ class CoreBuilder {
       : layer_(layer),
         slice_(layer.slice()),
         view_(attention.view),
-        seen_(attention.attended.value_or(attention.view.length * attended_share(attention.view))),
-        columns_(attention.attended.value_or(attention.view.length)),
+        seen_(attention.attended.value_or(attention.view.length * attended_share(attention.view)) +
+              attention.entries),
+        columns_(attention.attended.value_or(attention.view.length) * with_entries(attention)),
         modules_(attention.modules),
         freed_by_(attention.freed_by),
         queries_(layer.tokens() * attention.widths.query * layer.element()),
         keys_(key_tokens(attention) * attention.widths.key * layer.element()),
         values_(key_tokens(attention) * attention.widths.value * layer.element()),
         outputs_(layer.tokens() * attention.widths.output * layer.element()),
+        exchanged_(attention.exchanged
+                       ? *attention.exchanged * attention.widths.key * layer.element()
+                       : keys_ + values_),
         widths_(attention.widths) {
     if (attention.attended) {
       return;  // no part of them is anywhere else
@@ -40,6 +44,7 @@ class CoreBuilder {
     }
     keys_ = copies() * keys_;
     values_ = copies() * values_;
+    exchanged_ = copies() * exchanged_;
   }
 
   void add() {
@@ -63,9 +68,12 @@ class CoreBuilder {
   }
 
  private:
+  [[nodiscard]] static double with_entries(const CoreAttention& attention) {
+    return attention.entry_tokens > 0 ? 1.0 + 1.0 / attention.entry_tokens : 1.0;
+  }
   [[nodiscard]] double key_tokens(const CoreAttention& attention) const {
     return attention.attended ? static_cast<double>(slice_.micro_batch) * *attention.attended
-                              : layer_.tokens();
+                              : layer_.tokens() * with_entries(attention);
   }
   [[nodiscard]] bool gathers() const {
     return parts_ > 1 && slice_.context_method == ContextMethod::all_gather;
@@ -105,7 +113,7 @@ class CoreBuilder {
   /// The keys and values of all parts, put in order; of their gradients the sums.
   void add_gather() {
     Operation op = begin("key and value gather");
-    const Bytes all = parts_ * (keys_ + values_);
+    const Bytes all = parts_ * exchanged_;
     op.forward = LayerBuilder::memory(2.0 * all);
     op.input_gradient = op.forward;
     op.forward_transfer = {Collective::all_gather, all, LayerGroup::context};
@@ -120,16 +128,16 @@ class CoreBuilder {
     if (!goes_around()) {
       return;
     }
-    const Bytes all = parts_ * (keys_ + values_);
+    const Bytes all = parts_ * exchanged_;
     const LayerGroup group = head_ranks_ > 1 ? LayerGroup::context_outer : LayerGroup::context;
     first.beside = true;
     first.forward_transfer = {Collective::all_gather, all, group};
     first.backward_transfer = {Collective::all_gather, 2.0 * all, group};
-    first.working = 2.0 * (keys_ + values_);  // a block that comes and one that goes
+    first.working = 2.0 * exchanged_;  // a block that comes and one that goes
   }
   void gather_again(Operation& last) const {
     if (gathers()) {
-      last.working = parts_ * (keys_ + values_);
+      last.working = parts_ * exchanged_;
       last.backward_transfer = {Collective::all_gather, last.working, LayerGroup::context};
     }
   }
@@ -290,6 +298,7 @@ class CoreBuilder {
   Bytes keys_;
   Bytes values_;
   Bytes outputs_;
+  Bytes exchanged_;  // of keys and values
   const AttentionWidths& widths_;
   double parts_ = 1;       // of a sequence, among which keys and values are exchanged
   double head_ranks_ = 1;  // ranks that share the heads

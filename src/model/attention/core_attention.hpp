@@ -1,8 +1,8 @@
 #pragma once
 // Core attention: from queries, keys and values to what the heads return.
 
+#include "attended_pairs.hpp"
 #include "model/layer_builder.hpp"
-#include "model/transformer/attended_pairs.hpp"
 
 namespace titer {
 
@@ -19,9 +19,13 @@ struct AttentionWidths {
 struct CoreAttention {
   AttentionWidths widths;
   View view;
-  std::optional<double> attended{};  // tokens of images to attend to, which every rank has whole
-  Modules modules = 0;               // core attention among them
-  Modules freed_by = 0;              // queries, keys and values
+  double entries = 0;       // that a token attends to beside the view
+  double entry_tokens = 0;  // from one of them to the next; 0: there are none
+  // Of a window: what ranks that have parts of a sequence need of one another. Otherwise all of it.
+  std::optional<double> exchanged{};  // tokens and entries
+  std::optional<double> attended{};   // tokens of images to attend to, which every rank has whole
+  Modules modules = 0;                // core attention among them
+  Modules freed_by = 0;               // queries, keys and values
 };
 
 /// With what ranks that have parts of the same sequence send each other.
