@@ -12,6 +12,7 @@
 #include "titer/report/study/capacity_table_report.hpp"
 #include "titer/report/study/course_report.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/search/search.hpp"
 #include "titer/whatif/network_comparison.hpp"
 
 namespace titer {
@@ -98,6 +99,9 @@ Answer ask(const CapacityRequest& request) {
   View view = capacity_view(question, result);
   add_asked(asked, Figures(), view);
   add_notes(capacity_notes(question, result), view);
+  if (request.search) {
+    add_notes(carried_notes(question.scenario), view);
+  }
   add_notes(learned.notes, view);
   return {.view = std::move(view), .good = result.possible()};
 }

@@ -123,6 +123,7 @@ std::vector<std::string> notes_of(const Search& search,
                                   const SearchAnswer& answer,
                                   const Refinement& refined) {
   std::vector<std::string> notes = refined.reasons;
+  std::ranges::move(carried_notes(search.scenario), std::back_inserter(notes));
   add_slice_notes(search.scenario.cluster, search.devices, notes);
   if (!answer.plans.empty()) {
     Scenario best = searched(search, answer).scenario;

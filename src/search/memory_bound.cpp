@@ -47,7 +47,7 @@ MemoryBound::MemoryBound(const Scenario& scenario, const PlanTree& tree)
 
 Bytes MemoryBound::find(const LayerChoice& layer, std::size_t place) {
   tree_->put(layer, scenario_.plan);
-  PlanTree::put(tree_->layout(layer).places[place], scenario_.plan);
+  tree_->put(tree_->layout(layer).places[place], scenario_.plan);
   take_blocks(layer);
   const Bytes states = of_states(layer, place);
   if (!keeps_activations_) {

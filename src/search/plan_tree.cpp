@@ -10,10 +10,11 @@
 namespace titer {
 namespace {
 
-/// Where all groups of a plan are on the nodes: equal numbers, equal times.
-std::vector<std::int64_t> signature(const Plan& plan, const Cluster& cluster) {
+/// Where all groups of a plan are on the nodes: equal numbers, equal times. Of devices that differ
+/// by their numbers, which of them is which rank tells.
+std::vector<std::int64_t> signature(const Plan& plan, const Cluster& cluster, bool differ) {
   std::vector<std::int64_t> numbers;
-  if (cluster.torus() != nullptr) {
+  if (differ || cluster.torus() != nullptr) {
     for (const Dimension dimension : plan.rank_order) {
       if (plan.degree(dimension) > 1) {
         numbers.push_back(static_cast<std::int64_t>(dimension));
@@ -125,6 +126,9 @@ void PlanTree::add_places(PlanLayout& layout) const {
     }
     plan.pipeline = pipeline;
     plan.data = rest / pipeline;
+    if (plan.local_steps && plan.data % plan.local_steps->islands != 0) {
+      continue;
+    }
     if (plan.stage_devices() % plan.expert_ranks() != 0 ||
         !is_able(abilities_, plan, PlanPart::degrees)) {
       continue;
@@ -135,7 +139,7 @@ void PlanTree::add_places(PlanLayout& layout) const {
       if (refused_order(plan)) {
         continue;
       }
-      auto placed = signature(plan, scenario_->cluster);
+      auto placed = signature(plan, scenario_->cluster, !scenario_->conditions.devices.empty());
       if (std::find(seen.begin(), seen.end(), placed) == seen.end()) {
         layout.places.push_back({pipeline, plan.data, order});
         seen.push_back(std::move(placed));
@@ -215,14 +219,14 @@ bool PlanTree::is_possible(const Schedule& schedule,
                             .micro_batches = static_cast<int>(micro_batches),
                             .virtual_stages = static_cast<int>(virtual_stages),
                             .group = scenario_->plan.micro_batch_group};
-  const LayerSplit& split = scenario_->plan.layers;
   const std::int64_t layers = scenario_->model.layers();
   const int stages = model_stages(placement(schedule), shape);
+  const LayerSplit split = layers_of(stages);
   if (refusal(split, layers, stages) || refusal(schedule, shape)) {
     return false;
   }
-  const bool ranks_are_alike =
-      !refusal(split, layers, shape.stages) && left_over(split, layers, shape.stages) == 0;
+  const bool ranks_are_alike = !is_listed(split) && !refusal(split, layers, shape.stages) &&
+                               left_over(split, layers, shape.stages) == 0;
   return !ranks_are_alike || left_over(split, layers, stages) == 0;
 }
 
@@ -315,19 +319,33 @@ void PlanTree::put(const LayerChoice& layer, Plan& plan) const {
   plan.tensor_overlap = layer.tensor_overlap;
 }
 
-void PlanTree::put(const PlanPlace& place, Plan& plan) {
+LayerSplit PlanTree::layers_of(std::int64_t stages) const {
+  const LayerSplit& split = scenario_->plan.layers;
+  const auto* list = std::get_if<std::vector<std::int64_t>>(&split);
+  return list == nullptr || std::ssize(*list) == stages ? split : LayerRule::even;
+}
+
+void PlanTree::put(const PlanPlace& place, Plan& plan) const {
   plan.pipeline = place.pipeline;
   plan.data = place.data;
   plan.rank_order = place.rank_order;
+  const BatchShares& shares = scenario_->plan.batch_shares;
+  plan.batch_shares = std::ssize(shares.weights) == place.data ? shares : BatchShares();
 }
 
 void PlanTree::put(const PipelineChoice& pipeline, Plan& plan) const {
   plan.schedule = space_->schedule[pipeline.schedule];
   plan.virtual_stages = pipeline.virtual_stages;
+  const PipelineShape shape{.stages = static_cast<int>(plan.pipeline),
+                            .micro_batches = 1,
+                            .virtual_stages = static_cast<int>(pipeline.virtual_stages)};
+  plan.layers = layers_of(model_stages(placement(plan.schedule), shape));
 }
 
 void PlanTree::put(const StateChoice& state, StateChoice::Overlap overlap, Plan& plan) const {
   plan.sharding = state.sharding;
+  plan.servers =
+      state.sharding == Sharding::parameter_server ? scenario_->plan.servers : std::nullopt;
   plan.offload = space_->offload[state.offload];
   plan.overlap_grad_reduce = overlap.grad_reduce;
   plan.overlap_param_gather = overlap.param_gather;

@@ -1,8 +1,11 @@
 // What is done with the plans that a search has found.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "titer/input/defect.hpp"
+#include "titer/plan/plan_fields.hpp"
 #include "titer/scenario/command_text.hpp"
 #include "titer/search/search.hpp"
 #include "titer/simulate/evaluate.hpp"
@@ -34,6 +37,29 @@ const FoundPlan* best_by(const SearchAnswer& answer, std::size_t objective) {
   return best == answer.plans.end() ? nullptr : &*best;
 }
 
+std::vector<std::string> carried_notes(const Scenario& scenario) {
+  std::vector<std::string> notes;
+  const Plan& plan = scenario.plan;
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&plan.layers)) {
+    notes.push_back(
+        fmt::format("plan.layers lists {} stages of the model: plans with others share layers out "
+                    "evenly",
+                    list->size()));
+  }
+  if (!plan.batch_shares.even()) {
+    notes.push_back(
+        fmt::format("plan.batch_shares has {} ranks: plans with others have equal "
+                    "batches",
+                    plan.batch_shares.weights.size()));
+  }
+  if (scenario.conditions.noisy()) {
+    notes.push_back(
+        "conditions: plans are compared without noise; `titer run --samples N` shows how the steps "
+        "of one spread");
+  }
+  return notes;
+}
+
 std::vector<Assignment> plan_assignments(const Plan& plan) {
   std::vector<Assignment> assignments = {{"plan.data", Value(plan.data), "search"}};
   for (const SearchKey& key : search_keys()) {
@@ -49,6 +75,17 @@ ScenarioSource source_with(const Search& search, const Plan& plan) {
   ScenarioSource source = search.source;
   for (const Assignment& assignment : plan_assignments(plan)) {
     source.assign(assignment);
+  }
+  // Lists that are of plans with other degrees.
+  const Plan& told = search.scenario.plan;
+  if (plan.layers != told.layers) {
+    source.assign({"plan.layers", find_field(plan_fields(), "layers")->write(plan), "search"});
+  }
+  if (plan.servers != told.servers) {
+    source.assign({"plan.servers", Value(), "search"});
+  }
+  if (plan.batch_shares.weights != told.batch_shares.weights) {
+    source.assign({"plan.batch_shares", Value(), "search"});
   }
   return source;
 }

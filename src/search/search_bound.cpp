@@ -1,6 +1,7 @@
 #include "titer/search/search_bound.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -300,6 +301,24 @@ Seconds pipeline_bound(const Scenario& scenario,
                               contents,
                               [&](int stage) { return stage_work(work, contents, stage); },
                               [](int /*rank*/) { return Seconds{}; });
+}
+
+Seconds compute_bound(const Scenario& scenario,
+                      const ModelWork& work,
+                      const StageBlocks& contents) {
+  const PipelineShape shape = scenario.shape();
+  const double passes =
+      (contents.placement() == Placement::two_ways ? 0.5 : 1.0) * shape.micro_batches;
+  std::optional<Seconds> least;
+  for (int rank = 0; rank < shape.stages; ++rank) {
+    Seconds launched;
+    for (int chunk = 0; chunk < contents.chunks(); ++chunk) {
+      const BlockWork stage = stage_work(work, contents, contents.of(rank, chunk));
+      launched += stage.launched + stage.recompute.launched;
+    }
+    least = least ? std::min(*least, launched) : launched;
+  }
+  return kBelowRounding * passes * least.value_or(Seconds{});
 }
 
 Seconds step_bound(const Scenario& scenario, const StepCosts& costs) {

@@ -12,10 +12,32 @@
 namespace titer {
 namespace {
 
+void take_least(const BlockWork& other, BlockWork& block) {
+  const auto take = [](Seconds its, Seconds& own) { own = std::min(own, its); };
+  take(other.forward, block.forward);
+  take(other.backward, block.backward);
+  take(other.parts, block.parts);
+  take(other.launched, block.launched);
+  take(other.transferred, block.transferred);
+  take(other.recompute.busy, block.recompute.busy);
+  take(other.recompute.launched, block.recompute.launched);
+  take(other.recompute.transferred, block.recompute.transferred);
+}
+
+/// Of each block: any rank may have the chip on which that takes least.
+void take_least(const ModelWork& other, ModelWork& work) {
+  for (std::size_t kind = 0; kind < work.kinds.size(); ++kind) {
+    take_least(other.kinds[kind], work.kinds[kind]);
+  }
+  take_least(other.embedding, work.embedding);
+  take_least(other.head, work.head);
+}
+
 /// 1F1B with one chunk a rank, nothing sharded, nothing beside the passes: what all plans of a
 /// place take at least.
 void make_plain(Plan& plan) {
   leave_out_additions(plan);
+  plan.servers.reset();
   plan.overlap_grad_reduce = false;
   plan.overlap_param_gather = false;
 }
@@ -66,6 +88,7 @@ const std::string& SearchWorker::refusal_of_place() {
 void SearchWorker::take_plain() {
   plain_.plan = scenario_.plan;
   make_plain(plain_.plan);
+  plain_.plan.layers = tree_->layers_of(plain_.plan.pipeline);
 }
 
 /// Whether the plan's layers and place are sound; where its groups lie is then known.
@@ -95,16 +118,51 @@ void SearchWorker::take_work(bool recomputed) {
 
 void SearchWorker::find_work(bool recomputed) {
   work_ = model_work(layers_in_place());
+  for (Scenario& other : of_chips_) {
+    other.plan = plain_.plan;
+    StepCosts costs;
+    scenario_blocks(other, costs.blocks);
+    fill_kind_costs(other, costs);
+    take_least(model_work(costs), work_);
+  }
   known_->add(plain_, place_, work_);
   for (BlockWork& kind : work_.kinds) {
     kind.recompute = recomputed ? kind.recompute : BlockWork::Recompute{};
   }
 }
 
-/// Of plans with scenario_'s pipeline, by work_.
+/// Of plans with scenario_'s pipeline, by work_. Some rank has the slowest device, and all its
+/// passes.
 Seconds SearchWorker::bound_of_pipeline() {
-  return pipeline_bound(scenario_, work_, contents_of(scenario_.plan, work_.order));
+  const StageBlocks& contents = contents_of(scenario_.plan, work_.order);
+  const Seconds bound = bounded_share() * pipeline_bound(scenario_, work_, contents);
+  if (most_factor_ <= 1 || !scenario_.plan.batch_shares.even()) {
+    return bound;
+  }
+  return std::max(bound, most_factor_ * compute_bound(scenario_, work_, contents));
 }
+
+/// Of all plans of plain_'s place, by work_.
+Seconds SearchWorker::bound_of_place() { return bounded_share() * place_bound(plain_, work_); }
+
+/// Of scenario_ by what it costs, but where chips or micro-batches differ, of which that tells
+/// less.
+Seconds SearchWorker::bound_of_step(const StepCosts& costs) {
+  if (!is_unlike()) {
+    return step_bound(scenario_, costs);
+  }
+  const Seconds of_pipeline = bound_of_pipeline();
+  return of_chips_.empty() ? std::max(of_pipeline, bounded_share() * step_bound(scenario_, costs))
+                           : of_pipeline;
+}
+
+/// Of what its micro-batches take on devices without conditions, that no device takes less than.
+/// Ranks with smaller micro-batches than the mean may.
+double SearchWorker::bounded_share() const {
+  return scenario_.plan.batch_shares.even() ? least_factor_ : 0.0;
+}
+
+bool SearchWorker::is_unlike() const { return scenario_.unlike().has_value(); }
 
 /// Of the same layer with its groups in the same places, if that was there before.
 StepCosts& SearchWorker::layers_in_place() {

@@ -5,7 +5,6 @@
 
 #include "search_worker.hpp"
 #include "titer/input/defect.hpp"
-#include "titer/search/search_bound.hpp"
 
 namespace titer {
 namespace {
@@ -67,7 +66,7 @@ std::optional<Seconds> SearchWorker::kernels_beyond_limit(bool own_experts) {
   if (longest >= kForever || !known_->find_kernels(plain_, own_experts, work_)) {
     return std::nullopt;
   }
-  const Seconds bound = place_bound(plain_, work_);
+  const Seconds bound = bound_of_place();
   return bound > longest ? std::optional(bound) : std::nullopt;
 }
 
@@ -81,7 +80,7 @@ std::optional<Seconds> SearchWorker::bound_beyond_limit() {
     }
     find_work(false);
   }
-  const Seconds bound = place_bound(plain_, work_);
+  const Seconds bound = bound_of_place();
   return bound > search_->limits.longest(plain_) ? std::optional(bound) : std::nullopt;
 }
 
@@ -103,7 +102,7 @@ std::optional<Seconds> SearchWorker::least_in_place(const AlikeLayers& group) {
     number_[0] = number;
     placed_count_ = 0;
     tree_->put(layer, scenario_.plan);
-    PlanTree::put(place, scenario_.plan);
+    tree_->put(place, scenario_.plan);
     take_plain();
     if (!options_->tells_reasons) {
       if (const auto bound = unsound_beyond_limit()) {
@@ -150,7 +149,7 @@ Bytes SearchWorker::least_memory_of(const AlikeLayers& group) {
       }
     }
     tree_->put(layer, scenario_.plan);
-    PlanTree::put(places.front(), scenario_.plan);
+    tree_->put(places.front(), scenario_.plan);
   }
   return least.value_or(Bytes{});
 }

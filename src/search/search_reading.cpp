@@ -142,16 +142,6 @@ void check_search(const Search& search) {
   if (scenario.formula != Formula::titer) {
     problems.add("formula: e7: expected the formula titer in a search");
   }
-  if (const auto key = scenario.unlike()) {
-    problems.add(
-        fmt::format("{}: expected none of it in a search: all devices are alike in it", *key));
-  }
-  if (is_listed(scenario.plan.layers)) {
-    problems.add(
-        fmt::format("plan.layers: {}: expected no list in a search, whose plans have different "
-                    "numbers of stages",
-                    text_of(scenario.plan.layers)));
-  }
   for (const std::int64_t devices : search.devices) {
     if (const std::string why = no_slice_text(scenario.cluster, devices); !why.empty()) {
       problems.add(fmt::format("devices: {}: {}", devices, why));

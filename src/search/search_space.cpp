@@ -122,6 +122,9 @@ SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> d
   space.rank_order = all_orders();
   space.schedule = all_schedules();
   space.sharding = {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3};
+  if (scenario.plan.servers) {
+    space.sharding.push_back(Sharding::parameter_server);
+  }
   space.offload = {
       {.prefetch = scenario.plan.offload.prefetch}};  // others where they are asked for
   space.overlap_grad_reduce = {false};

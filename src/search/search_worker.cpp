@@ -5,7 +5,6 @@
 #include "titer/estimate/device_classes.hpp"
 #include "titer/input/defect.hpp"
 #include "titer/scenario/command_text.hpp"
-#include "titer/search/search_bound.hpp"
 
 namespace titer {
 
@@ -23,7 +22,19 @@ SearchWorker::SearchWorker(const Search& search,
       plain_(search.scenario),
       capacity_((1 - search.limits.memory_margin) * least_memory(search.scenario)),
       asks_(what_is_asked(search)),
-      memory_bound_(search.scenario, tree) {}
+      memory_bound_(search.scenario, tree) {
+  const Conditions& conditions = search.scenario.conditions;
+  scenario_.conditions = conditions.quiet();
+  plain_.conditions = scenario_.conditions;
+  for (const DeviceCondition& device : conditions.devices) {
+    least_factor_ = std::min({least_factor_, device.compute, device.node, device.network});
+    most_factor_ = std::max(most_factor_, device.chip ? 1.0 : device.compute);
+  }
+  for (const Chip& chip : conditions.chips) {
+    of_chips_.push_back(search.scenario);
+    of_chips_.back().cluster.chip = chip;
+  }
+}
 
 /// Counts plans that a defect keeps from being told apart, and forgets what it had in work.
 void SearchWorker::leave_out(const std::string& defect, std::size_t plans, SearchCounts& counts) {
@@ -56,7 +67,7 @@ void SearchWorker::search_layer(const GroupBound& bound, BestPlans& best, Search
       continue;
     }
     number_[1] = static_cast<std::uint32_t>(i);
-    PlanTree::put(places[i], scenario_.plan);
+    tree_->put(places[i], scenario_.plan);
     longest_ = search_->limits.longest(scenario_);
     const std::size_t below = tree_->count(layer, places[i]);
     counts.plans += below;
@@ -141,7 +152,7 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
   for (auto& [least, number] : pipelines_) {
     put_pipeline(number);
     put_stages();
-    least = step_bound(scenario_, *costs_);
+    least = bound_of_step(*costs_);
   }
   std::sort(pipelines_.begin(), pipelines_.end());
   for (const auto& [least, number] : pipelines_) {
@@ -273,7 +284,7 @@ void SearchWorker::try_leaf(BestPlans& best, SearchCounts& counts) {
       counts += {.refused = 1, .refusal = refusal_};
       return;
     }
-    least_ = step_bound(scenario_, leaf_.costs());
+    least_ = bound_of_step(leaf_.costs());
     if (is_out(best, counts)) {
       return;
     }
@@ -296,7 +307,7 @@ bool SearchWorker::is_out(const BestPlans& best, SearchCounts& counts) const {
 
 void SearchWorker::evaluate_leaf(BestPlans& best, SearchCounts& counts) {
   try {
-    estimator_.estimate(scenario_, Changed::plan, result_);
+    find_result(result_);
   } catch (const InputError& error) {
     counts += {.refused = 1, .refusal = error.lines.front()};
     return;
@@ -310,46 +321,6 @@ void SearchWorker::evaluate_leaf(BestPlans& best, SearchCounts& counts) {
     best.offer({.scores = scorer_.of(scenario_, result_), .number = number_},
                form_of(scenario_.plan, best_of_));
   }
-}
-
-void SearchWorker::put_numbered(const PlanNumber& number) {
-  const LayerChoice& layer = tree_->layers()[number[0]];
-  const PlanPlace& place = tree_->layout(layer).places[number[1]];
-  const StateChoice& state = tree_->states(layer, place)[number[3]];
-  tree_->put(layer, scenario_.plan);
-  PlanTree::put(place, scenario_.plan);
-  tree_->put(tree_->pipelines(layer, place)[number[2]], scenario_.plan);
-  tree_->put(state, state.overlaps[number[4]], scenario_.plan);
-}
-
-FoundPlan SearchWorker::found(const AlikePlans& group) {
-  std::vector<Plan> alike;
-  for (auto other = group.plans.begin() + 1; other != group.plans.end(); ++other) {
-    put_numbered(other->number);
-    alike.push_back(scenario_.plan);
-  }
-  const ScoredPlan& plan = group.plans.front();
-  put_numbered(plan.number);
-  FoundPlan found{
-      .plan = scenario_.plan,
-      .devices = scenario_.plan.devices(),
-      .scores = {plan.scores.begin(), plan.scores.begin() + std::ssize(search_->objectives)},
-      .place = {plan.number.begin(), plan.number.end()},
-      .result = {},
-      .alike = std::move(alike),
-      .alike_count = group.count - 1};
-  estimator_.estimate(scenario_, Changed::plan, found.result);
-  if (search_->economy) {
-    found.bill = bill(*search_->economy,
-                      scenario_.cluster.chip,
-                      found.devices,
-                      found.result.iteration_time,
-                      computing_share(found.result));
-  }
-  if (search_->reliability) {
-    found.goodput = goodput(*search_->reliability, scenario_, found.result.iteration_time);
-  }
-  return found;
 }
 
 }  // namespace titer

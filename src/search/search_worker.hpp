@@ -69,7 +69,12 @@ class SearchWorker {
   [[nodiscard]] bool put_plain();
   void take_work(bool recomputed);
   void find_work(bool recomputed);
+  [[nodiscard]] bool is_unlike() const;
+  [[nodiscard]] double bounded_share() const;
+  [[nodiscard]] Seconds bound_of_place();
   [[nodiscard]] Seconds bound_of_pipeline();
+  [[nodiscard]] Seconds bound_of_step(const StepCosts& costs);
+  void find_result(StepResult& result);
   [[nodiscard]] StepCosts& layers_in_place();
   [[nodiscard]] const StageBlocks& contents_of(const Plan& plan,
                                                const std::vector<LayerRun>& order);
@@ -104,8 +109,11 @@ class SearchWorker {
   KnownWork* known_;
   Scorer scorer_;
   BestPlanOf best_of_;
-  Scenario scenario_;  // of the plan that is looked at; nothing else of it changes
-  Scenario plain_;     // of its layers and place with the plainest pipeline and state
+  Scenario scenario_;                 // of the plan that is looked at; nothing else of it changes
+  std::vector<Scenario> of_chips_{};  // plain_ with the chip of some conditions
+  double least_factor_ = 1;           // of time, of any device with conditions
+  double most_factor_ = 1;            // of compute, of one on the cluster's chip
+  Scenario plain_;  // of its layers and place with the plainest pipeline and state
   PlanNumber number_{};
   Seconds longest_;
   Bytes capacity_;

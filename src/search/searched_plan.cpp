@@ -17,9 +17,6 @@ std::string prepare(const CapacityQuestion& question, std::int64_t devices, Scen
   if (scenario.formula != Formula::titer) {
     return "expected the formula titer in a search";
   }
-  if (is_listed(scenario.plan.layers)) {
-    return "expected no list of layers in a search, whose plans have different numbers of stages";
-  }
   if (std::string why = no_slice_text(scenario.cluster, devices); !why.empty()) {
     return why;
   }

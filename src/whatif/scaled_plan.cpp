@@ -98,7 +98,7 @@ class Variants {
       best_.problem = best_.problem.empty() ? violations.front().text() : best_.problem;
       return;
     }
-    evaluate(scenario_, Fidelity::closed, estimator_, step_);
+    evaluate(scenario_, usual_fidelity(scenario_), estimator_, step_);
     if (!step_.fits()) {
       if (!least_peak_ || step_.memory_peak < *least_peak_) {
         least_peak_ = step_.memory_peak;

@@ -84,7 +84,7 @@ Drawn expect_bounded(const Search& search, int plans) {
     const PipelineChoice& pipeline = any_of(tree.pipelines(layer, place), random);
     const StateChoice& state = any_of(tree.states(layer, place), random);
     tree.put(layer, scenario.plan);
-    PlanTree::put(place, scenario.plan);
+    tree.put(place, scenario.plan);
     tree.put(pipeline, scenario.plan);
     tree.put(state, any_of(state.overlaps, random), scenario.plan);
     if (scenario.micro_batches() > 64 || !validate(scenario).empty()) {

@@ -35,7 +35,7 @@ std::multiset<std::string> plans_of(const PlanTree& tree, Plan plan, const Abili
         continue;
       }
       tree.put(layer, plan);
-      PlanTree::put(place, plan);
+      tree.put(place, plan);
       for (const PipelineChoice& pipeline : tree.pipelines(layer, place)) {
         tree.put(pipeline, plan);
         for (const StateChoice& state : tree.states(layer, place)) {

@@ -321,7 +321,7 @@ TEST(SearchSpace, HasOneOfRankOrdersThatPlaceGroupsAlike) {
   std::vector<std::string> orders;
   for (const PlanPlace& place : tree.layouts().front().places) {
     Plan plan;
-    PlanTree::put(place, plan);
+    tree.put(place, plan);
     orders.push_back(rank_order_name(plan));
   }
   EXPECT_EQ(orders,

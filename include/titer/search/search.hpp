@@ -217,6 +217,8 @@ struct BeyondSoftware {
 
 /// The search whose plans an answer has: its own, or that of one of its models.
 [[nodiscard]] const Search& searched(const Search& search, const SearchAnswer& answer);
+/// What of a scenario holds for some plans of a search only, or for none.
+[[nodiscard]] std::vector<std::string> carried_notes(const Scenario& scenario);
 /// What makes a plan of one that says nothing of what searches vary.
 [[nodiscard]] std::vector<Assignment> plan_assignments(const Plan& plan);
 /// The scenario with a plan that was found, to write and to read again.

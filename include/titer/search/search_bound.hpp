@@ -45,6 +45,12 @@ struct ModelWork {
                                      const ModelWork& work,
                                      const StageBlocks& contents);
 
+/// What any rank of such a plan computes at least, by itself: kernels and launches of all passes of
+/// its stages.
+[[nodiscard]] Seconds compute_bound(const Scenario& scenario,
+                                    const ModelWork& work,
+                                    const StageBlocks& contents);
+
 /// Of one plan, or of any that differs in sharding, offloading and overlap beside the passes where
 /// `costs` are of one without, and have no tails and buckets. A rank begins after the forward
 /// passes of the model's stages before its first one, is busy with all of its passes, and then has

@@ -133,9 +133,13 @@ class PlanTree {
   [[nodiscard]] std::size_t count(const LayerChoice& layer) const;
   [[nodiscard]] std::size_t plans() const { return plans_; }
 
-  /// Puts the choices into a plan.
+  /// The scenario's, but for a list, which is of plans with as many stages of the model: of others
+  /// every stage has as many.
+  [[nodiscard]] LayerSplit layers_of(std::int64_t stages) const;
+  /// Puts the choices into a plan. The scenario's shares of a batch are of plans with as many
+  /// data-parallel ranks.
   void put(const LayerChoice& layer, Plan& plan) const;
-  static void put(const PlanPlace& place, Plan& plan);
+  void put(const PlanPlace& place, Plan& plan) const;
   void put(const PipelineChoice& pipeline, Plan& plan) const;
   void put(const StateChoice& state, StateChoice::Overlap overlap, Plan& plan) const;
 

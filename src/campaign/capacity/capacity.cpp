@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "capacity_bill.hpp"
-#include "titer/estimate/estimate.hpp"
 #include "titer/estimate/model_state.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/simulate/evaluate.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -186,7 +186,7 @@ std::optional<Seconds> time_with_faster_network(const CapacityPoint& point) {
   }
   Estimator estimator;
   StepResult step;
-  estimator.estimate(scenario, step);
+  evaluate(scenario, usual_fidelity(scenario), estimator, step);
   return point.others + (step.iteration_time / point.planned.step.iteration_time) * point.time;
 }
 

@@ -257,7 +257,7 @@ CapacityQuestion read_capacity(Document document, std::span<const Assignment> ch
   source.read_unchecked(question.scenario);
   question.abilities = software_abilities(source);
   question.sequence_note = sequence_note(source, question.scenario);
-  check_fidelity(question.scenario, Fidelity::closed);
+  check_fidelity(question.scenario, usual_fidelity(question.scenario));
   load_costs(question, question);
   if (!question.record.empty()) {
     question.reliability = load_reliability(question.record);

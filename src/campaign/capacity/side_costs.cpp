@@ -116,7 +116,7 @@ OtherRuns other_runs(std::string name,
                      const Reliability* reliability) {
   Estimator estimator;
   StepResult step;
-  evaluate(scenario, Fidelity::closed, estimator, step);
+  evaluate(scenario, usual_fidelity(scenario), estimator, step);
   if (!step.fits()) {
     throw InputError(fmt::format("{}: {}", name, memory_sentence(step)));
   }
