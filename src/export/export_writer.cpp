@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "titer/estimate/model_state.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -96,6 +97,13 @@ RankGraph ExportedStep::Writer::run() {
     }
   }
   add_tail();
+  if (const Seconds input = input_time(scenario_); input > Seconds{}) {
+    graph_.add({.kind = NodeKind::input,
+                .part = TaskPart::host_copy,
+                .what = "input",
+                .duration = to_ticks(input)},
+               {});
+  }
   if (!scenario_.conditions.devices.empty()) {
     slow_down();
   }

@@ -341,7 +341,7 @@ double ExportedStep::most_nodes() const {
   const double of_root = scenario_.plan.sharding == Sharding::data_parallel_root ? 5.0 : 0.0;
   return passes * (of_chunk + of_root + 9.0) +
          2.0 * chunks_per_rank(costs_.placement, costs_.shape) * (layers + 3.0) * synchronised +
-         4.0 + 2.0 * (synchronised - 1.0) + (scenario_.plan.local_steps ? own_experts : 0.0) +
+         5.0 + 2.0 * (synchronised - 1.0) + (scenario_.plan.local_steps ? own_experts : 0.0) +
          (servers() > 0 ? 2.0 * (servers() + devices()) : 0.0);
 }
 

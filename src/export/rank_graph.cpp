@@ -19,6 +19,8 @@ std::string_view verb(NodeKind kind) {
       return ", receive";
     case NodeKind::copy:
       return ", copy";
+    case NodeKind::input:
+      return ", by the host";
   }
   return "";
 }

@@ -78,6 +78,20 @@ TEST(ExportedStep, TakesTheTicksOfTheClosedFormWithoutTensorRanks) {
   EXPECT_GT(data_parallel, testing::repetitions(10));
 }
 
+TEST(ExportedStep, TakesAsLongAsHostsNeedForItsInput) {
+  Scenario scenario = plain::scenario(plans::plan_of(2, 1, 2));
+  const StepResult alone = estimate(scenario);
+  const auto batch = static_cast<double>(scenario.training.global_batch);
+  scenario.training.input_rate = batch / (3 * alone.iteration_time.si());
+  const Seconds with_input = estimate(scenario).iteration_time;
+  EXPECT_GT(with_input, 2.9 * alone.iteration_time);
+  for (const Choice<ExportDetail>& detail : kExportDetails) {
+    const ExportedStep step(scenario, detail.value);
+    EXPECT_EQ(exported::time(step), to_ticks(with_input)) << detail.name;
+    EXPECT_LE(static_cast<double>(step.graph(0).size()), step.most_nodes());
+  }
+}
+
 /// Islands that meet once in many steps: each step has its share of what they send one another.
 TEST(ExportedStep, HasAStepsShareOfWhatIslandsSend) {
   Plan plan = plan_of(2, 1, 16);

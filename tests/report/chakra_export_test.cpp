@@ -61,10 +61,12 @@ void expect_same(const GraphNode& from, const Node& read, const RankGroup* group
   EXPECT_EQ(read.name, from.name());
   EXPECT_EQ(number(read, "duration_ps", kInt64), static_cast<std::uint64_t>(from.duration));
   // Proto3 leaves out what is zero; within a choice it does not.
-  EXPECT_EQ(number(read, "is_cpu_op", kBool), from.kind == NodeKind::copy ? 1u : 0u);
+  const bool of_host = from.kind == NodeKind::copy || from.kind == NodeKind::input;
+  EXPECT_EQ(number(read, "is_cpu_op", kBool), of_host ? 1u : 0u);
   switch (from.kind) {
     case NodeKind::compute:
     case NodeKind::copy:
+    case NodeKind::input:
       EXPECT_EQ(read.type, 4u);
       EXPECT_NEAR(static_cast<double>(number(read, "num_ops", kInt64)), from.flops.si(), 1.0);
       EXPECT_GE(number(read, "num_ops", kInt64), 1u);

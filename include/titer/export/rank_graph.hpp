@@ -15,8 +15,9 @@
 
 namespace titer {
 
-/// A copy is one from the device to its host or back: beside kernels and messages.
-enum class NodeKind : std::uint8_t { compute, collective, send, receive, copy };
+/// A copy is one from the device to its host or back: beside kernels and messages. Input is what
+/// the host reads and prepares for the step after: beside all of these.
+enum class NodeKind : std::uint8_t { compute, collective, send, receive, copy, input };
 
 /// Which ranks of a collective's group send.
 enum class Senders : std::uint8_t {

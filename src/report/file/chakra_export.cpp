@@ -38,6 +38,7 @@ std::int32_t type_of(NodeKind kind) {
   switch (kind) {
     case NodeKind::compute:
     case NodeKind::copy:
+    case NodeKind::input:
       return 4;
     case NodeKind::send:
       return 5;
@@ -105,9 +106,11 @@ void add_attributes(const ExportedStep& step,
                     chakra::Node& to) {
   const GraphNode& from = written.from;
   Attributes attributes(to);
-  attributes.boolean("is_cpu_op", from.kind == NodeKind::copy);  // beside the device's kernels
+  // Beside the device's kernels.
+  const bool of_host = from.kind == NodeKind::copy || from.kind == NodeKind::input;
+  attributes.boolean("is_cpu_op", of_host);
   attributes.int64("duration_ps", from.duration);
-  if (from.kind == NodeKind::compute || from.kind == NodeKind::copy) {
+  if (from.kind == NodeKind::compute || of_host) {
     attributes.int64("num_ops", whole(from.flops.si()));
     attributes.uint64("tensor_size", static_cast<std::uint64_t>(whole(from.bytes.si())));
     return;

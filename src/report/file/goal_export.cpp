@@ -136,7 +136,9 @@ class GoalRank {
       case NodeKind::compute:
         return calculate(nanoseconds(node.duration), after);
       case NodeKind::copy:
-        return copy(node.duration, after);
+        return beside(1, node.duration, after);
+      case NodeKind::input:
+        return beside(2, node.duration, after);
       case NodeKind::collective:
         return collective(node, after);
       case NodeKind::send:
@@ -165,11 +167,12 @@ class GoalRank {
     text_.line("l{}: calc {}", ++labels_, duration);
     return require(labels_, after);
   }
-  /// Beside what the device computes: GOAL's second processor.
-  Label copy(Ticks duration, const Labels& after) {
-    text_.line("l{}: calc {} cpu 1",
+  /// Beside what the device computes: GOAL's second processor, and its third.
+  Label beside(int processor, Ticks duration, const Labels& after) {
+    text_.line("l{}: calc {} cpu {}",
                ++labels_,
-               (duration + kTicksPerNanosecond / 2) / kTicksPerNanosecond);
+               (duration + kTicksPerNanosecond / 2) / kTicksPerNanosecond,
+               processor);
     return require(labels_, after);
   }
   Label send(Bytes size, int to, int tag, const Labels& after) {
