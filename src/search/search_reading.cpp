@@ -98,6 +98,14 @@ Document search_document(std::string_view name_or_file) {
   return describes_run(document) ? around_run(name_or_file) : document;
 }
 
+Search nothing_searched() {
+  return {.title = {},
+          .source = ScenarioSource(Document()),
+          .scenario = {},
+          .space = {},
+          .devices = {}};
+}
+
 std::vector<std::int64_t> read_device_numbers(Reader& in, std::int64_t per_node) {
   std::vector<std::int64_t> numbers;
   const Value* written = in.raw("devices");

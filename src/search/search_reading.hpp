@@ -24,6 +24,9 @@ namespace titer {
 [[nodiscard]] std::vector<std::int64_t> read_device_numbers(Reader& in, std::int64_t per_node);
 [[nodiscard]] Value device_numbers_schema();
 
+/// What a file's keys are read into.
+[[nodiscard]] Search nothing_searched();
+
 /// A search as its file has it, and what it is read from.
 struct SearchFile {
   const Document* document = nullptr;
@@ -39,11 +42,7 @@ struct SearchFile {
   std::optional<BestPlanOf> best_of{};
   bool robust = false;
   const Value* largest = nullptr;
-  Search search{.title = {},
-                .source = ScenarioSource(Document()),
-                .scenario = {},
-                .space = {},
-                .devices = {}};
+  Search search = nothing_searched();
 };
 /// Reads "space" of the file's object into the search: all that may work, but for keys that are
 /// given there or kept of the scenario.
