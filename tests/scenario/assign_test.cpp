@@ -113,7 +113,7 @@ TEST(Assign, SaysWhereAWrongValueWasGiven) {
   EXPECT_EQ(complaints_about("cluster.chip.memory.bandwidth=3000"),
             Lines{"--set cluster.chip.memory.bandwidth=3000: cluster.chip.memory.bandwidth: 3000: "
                   "expected a bandwidth with its unit, such as \"25 GB/s\"; did you mean \"3000 "
-                  "GB/s\"?"});
+                  "GB/s\" or \"3000 Gbps\"?"});
 }
 
 TEST(Assign, SaysWhereAnUnknownNameWasGiven) {
