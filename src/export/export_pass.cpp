@@ -13,6 +13,10 @@ Senders senders_of(Collective kind) {
   return kind == Collective::send_recv ? Senders::neighbours : Senders::all;
 }
 
+bool is_of(const PassItem& item, Collective kind, LayerGroup group) {
+  return item.is_transfer() && item.transfer.kind == kind && item.transfer.group == group;
+}
+
 }  // namespace
 
 void ExportedStep::Writer::advance(PassRow& row) {
@@ -200,27 +204,31 @@ void ExportedStep::Writer::add_transfers_of(TaskPart part, bool beside, PassRow&
   }
 }
 
+GraphNode ExportedStep::Writer::transfers_of(
+    TaskPart part, LayerGroup group, Collective kind, bool beside, const PassRow& row) const {
+  GraphNode node = about(row, part_of(comm_of(group)));
+  node.what = "pass";
+  node.collective = kind;
+  node.senders = senders_of(kind);
+  Seconds time;
+  for (const PassPiece& piece : row.pieces) {
+    if (piece.part == part && is_of(*piece.item, kind, group)) {
+      const double hidden = share_beside(*piece.item, part, row);
+      const double share = beside ? hidden : 1.0 - hidden;
+      node.bytes += share * piece.item->transfer.size;
+      time += share * piece.item->time;
+    }
+  }
+  node.duration = to_ticks(time);
+  return node;
+}
+
 void ExportedStep::Writer::add_transfers_of(TaskPart part,
                                             LayerGroup group,
                                             bool beside,
                                             PassRow& row) {
   for (const Collective kind : kCollectives) {
-    GraphNode node = about(row, part_of(comm_of(group)));
-    node.what = "pass";
-    node.collective = kind;
-    node.senders = senders_of(kind);
-    Seconds time;
-    for (const PassPiece& piece : row.pieces) {
-      const PassItem& item = *piece.item;
-      if (piece.part == part && item.is_transfer() && item.transfer.kind == kind &&
-          item.transfer.group == group) {
-        const double hidden = share_beside(item, part, row);
-        const double share = beside ? hidden : 1.0 - hidden;
-        node.bytes += share * item.transfer.size;
-        time += share * item.time;
-      }
-    }
-    node.duration = to_ticks(time);
+    const GraphNode node = transfers_of(part, group, kind, beside, row);
     if (node.duration == 0) {  // or no more than rounding makes of a difference
       continue;
     }

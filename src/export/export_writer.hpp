@@ -113,6 +113,8 @@ class ExportedStep::Writer {
   void add_whole(PassRow& row);
   void add_kernels_of(TaskPart part, PassRow& row);
   [[nodiscard]] double share_beside(const PassItem& item, TaskPart part, const PassRow& row) const;
+  [[nodiscard]] GraphNode transfers_of(
+      TaskPart part, LayerGroup group, Collective kind, bool beside, const PassRow& row) const;
   void add_transfers_of(TaskPart part, bool beside, PassRow& row);
   void add_transfers_of(TaskPart part, LayerGroup group, bool beside, PassRow& row);
   void begin_blocks(PassRow& row, int count);

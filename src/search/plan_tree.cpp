@@ -112,6 +112,15 @@ void PlanTree::add_experts(PlanLayout layout) {
   }
 }
 
+/// Whether islands and experts share the plan's devices out.
+bool PlanTree::can_place(const Plan& plan) const {
+  if (plan.local_steps && plan.data % plan.local_steps->islands != 0) {
+    return false;
+  }
+  return plan.stage_devices() % plan.expert_ranks() == 0 &&
+         is_able(abilities_, plan, PlanPart::degrees);
+}
+
 void PlanTree::add_places(PlanLayout& layout) const {
   layout.places.clear();
   Plan plan = scenario_->plan;
@@ -121,16 +130,9 @@ void PlanTree::add_places(PlanLayout& layout) const {
   plan.expert_tensor = layout.expert_tensor;
   for (const std::int64_t pipeline : space_->pipeline) {
     const std::int64_t rest = layout.devices / (layout.tensor * layout.context);
-    if (rest % pipeline != 0) {
-      continue;
-    }
     plan.pipeline = pipeline;
     plan.data = rest / pipeline;
-    if (plan.local_steps && plan.data % plan.local_steps->islands != 0) {
-      continue;
-    }
-    if (plan.stage_devices() % plan.expert_ranks() != 0 ||
-        !is_able(abilities_, plan, PlanPart::degrees)) {
+    if (rest % pipeline != 0 || !can_place(plan)) {
       continue;
     }
     std::vector<std::vector<std::int64_t>> seen;

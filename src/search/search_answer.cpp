@@ -53,7 +53,7 @@ std::vector<std::string> carried_notes(const Scenario& scenario) {
                     plan.batch_shares.weights.size()));
   }
   if (scenario.conditions.noisy()) {
-    notes.push_back(
+    notes.emplace_back(
         "conditions: plans are compared without noise; `titer run --samples N` shows how the steps "
         "of one spread");
   }

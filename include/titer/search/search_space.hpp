@@ -146,6 +146,7 @@ class PlanTree {
  private:
   void add_layouts(std::int64_t devices);
   void add_experts(PlanLayout layout);
+  [[nodiscard]] bool can_place(const Plan& plan) const;
   void add_places(PlanLayout& layout) const;
   void add_layers(std::size_t layout);
   void add_layer_choices(LayerChoice layer, std::size_t below);

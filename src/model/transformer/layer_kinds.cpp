@@ -68,8 +68,8 @@ void check_branches(Reader& in, const LayerKind& kind) {
   }
 }
 
-/// What of a layer excludes what else is written of it.
-void check_kind(Reader& in, const LayerKind& kind) {
+/// Of what attends to entries that several tokens make.
+void check_entries(Reader& in, const LayerKind& kind) {
   if (kind.picks_entries && kind.entry_tokens == 0) {
     in.fail("picks_entries", "expected \"entry_tokens\" beside it, of which entries are made");
   }
@@ -78,6 +78,11 @@ void check_kind(Reader& in, const LayerKind& kind) {
     in.fail("entry_tokens",
             "expected a layer of causal attention to its own tokens, not in chunks");
   }
+}
+
+/// What of a layer excludes what else is written of it.
+void check_kind(Reader& in, const LayerKind& kind) {
+  check_entries(in, kind);
   if (kind.tokens != TokenMixing::attention &&
       (kind.window || kind.bidirectional ||
        (kind.cross_attention && kind.tokens == TokenMixing::mixer))) {

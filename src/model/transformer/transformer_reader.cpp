@@ -66,11 +66,27 @@ void check_norms(Reader& in, const Transformer& model) {
   }
 }
 
+/// Whether a layer is of such a kind.
+template <class Has>
+bool any_of_kinds(const std::vector<KindRun>& runs, Has has) {
+  return std::ranges::any_of(runs, [&](const KindRun& run) { return has(run.kind); });
+}
+
+/// Whether the model has what its layers pick entries by, and make them of.
+void check_entry_parts(Reader& in, const Transformer& model, const std::vector<KindRun>& runs) {
+  const auto makes = [](const LayerKind& kind) { return kind.entry_tokens > 0; };
+  if (!model.shared_head && any_of_kinds(runs, makes)) {
+    in.fail("pattern", "expected a \"shared_head\" of the model, since layers attend to entries");
+  }
+  const auto picks = [](const LayerKind& kind) { return kind.picks_entries; };
+  if (!model.indexer && any_of_kinds(runs, picks)) {
+    in.fail("pattern", "expected an \"indexer\" of the model, since layers pick entries");
+  }
+}
+
 /// Whether the parts that the layers are told to have are those of the model.
 void check_parts(Reader& in, const Transformer& model, const std::vector<KindRun>& runs) {
-  const auto any = [&](auto has) {
-    return std::ranges::any_of(runs, [&](const KindRun& run) { return has(run.kind); });
-  };
+  const auto any = [&](auto has) { return any_of_kinds(runs, has); };
   const bool experts = any([](const LayerKind& kind) { return kind.experts; });
   if (experts != model.experts.has_value()) {
     in.fail("pattern",
@@ -88,12 +104,7 @@ void check_parts(Reader& in, const Transformer& model, const std::vector<KindRun
   if (attention && model.heads == 0) {
     in.fail("heads", "missing; expected the heads of the layers with attention");
   }
-  if (!model.shared_head && any([](const LayerKind& kind) { return kind.entry_tokens > 0; })) {
-    in.fail("pattern", "expected a \"shared_head\" of the model, since layers attend to entries");
-  }
-  if (!model.indexer && any([](const LayerKind& kind) { return kind.picks_entries; })) {
-    in.fail("pattern", "expected an \"indexer\" of the model, since layers pick entries");
-  }
+  check_entry_parts(in, model, runs);
   if (model.streams > 1 && any([](const LayerKind& kind) {
         return kind.parallel || kind.two_streams || kind.cross_attention;
       })) {

@@ -171,6 +171,28 @@ void check_context(const Scenario& scenario, const Transformer& model, Demands& 
   }
 }
 
+/// REQUIRES experts.
+void check_shared_overlap(const Scenario& scenario, const Transformer& model, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  if (!plan.shared_expert_overlap) {
+    return;
+  }
+  demands.demand(model.experts->shared_ffn > 0, "plan.shared_expert_overlap", "true", [&] {
+    return fmt::format("expected a model with experts of all tokens, which {} has not", model.name);
+  });
+  demands.demand(!plan.expert_overlap,
+                 "plan.shared_expert_overlap",
+                 "true",
+                 "expected false beside plan.expert_overlap, by which exchanges are beside all of "
+                 "another micro-batch's compute");
+  demands.demand(
+      scenario.expert_dispatch() != ExpertDispatch::all_gather,
+      "plan.shared_expert_overlap",
+      "true",
+      "expected false where all tokens are gathered (plan.expert_dispatch=all-gather), as "
+      "Megatron-Core has it");
+}
+
 void check_experts(const Scenario& scenario, const Transformer& model, Demands& demands) {
   const Plan& plan = scenario.plan;
   if (!model.experts) {
@@ -188,24 +210,7 @@ void check_experts(const Scenario& scenario, const Transformer& model, Demands& 
     return;
   }
   const Experts& experts = *model.experts;
-  if (plan.shared_expert_overlap) {
-    demands.demand(experts.shared_ffn > 0, "plan.shared_expert_overlap", "true", [&] {
-      return fmt::format("expected a model with experts of all tokens, which {} has not",
-                         model.name);
-    });
-    demands.demand(
-        !plan.expert_overlap,
-        "plan.shared_expert_overlap",
-        "true",
-        "expected false beside plan.expert_overlap, by which exchanges are beside all of "
-        "another micro-batch's compute");
-    demands.demand(
-        scenario.expert_dispatch() != ExpertDispatch::all_gather,
-        "plan.shared_expert_overlap",
-        "true",
-        "expected false where all tokens are gathered (plan.expert_dispatch=all-gather), as "
-        "Megatron-Core has it");
-  }
+  check_shared_overlap(scenario, model, demands);
   demands.demand(experts.count % plan.expert == 0, "plan.expert", plan.expert, [&] {
     return fmt::format("expected a divisor of the {} experts", experts.count);
   });

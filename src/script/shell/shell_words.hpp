@@ -35,7 +35,7 @@ class MadeWords {
 
   /// A value.
   void put_text(const Text& text, bool in_quotes) {
-    if (made_.size() > kLongestText || words_.size() > kLongestText) {
+    if (made_.size() > longest_text || words_.size() > longest_text) {
       refuse(source_, text.place(), "comes to more than 1 MiB; expected a configuration");
     }
     if (in_quotes || unquoted_ != Unquoted::splits) {
@@ -70,7 +70,7 @@ class MadeWords {
   }
 
  private:
-  static constexpr std::size_t kLongestText = std::size_t{1} << 20U;
+  static constexpr std::size_t longest_text = std::size_t{1} << 20U;
 
   void put_split(const Text& text) {
     if (is_blank(text.at(0))) {
