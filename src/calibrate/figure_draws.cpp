@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "prior_figures.hpp"
@@ -60,47 +61,102 @@ MatrixXd standard_normals(Index figures) {
   return covariance.llt().matrixL().solve(numbers.transpose()).transpose();
 }
 
+/// Of the logarithms of times over their own.
+double deviation(std::span<const double> ratios) {
+  double sum = 0;
+  for (const double ratio : ratios) {
+    sum += std::log(ratio) * std::log(ratio);
+  }
+  return std::sqrt(sum / static_cast<double>(ratios.size()));
+}
+
+/// The same of measured over predicted times, of which four of five are within the bar.
+double deviation(const ErrorBar& bar) {
+  constexpr double four_of_five = 2 * 1.2815515655446004;  // normal deviations, from end to end
+  return std::log(bar.high / bar.low) / four_of_five;
+}
+
+/// Times of plans by figures that are drawn.
+class Drawer {
+ public:
+  Drawer(const ScenarioSource& source, const Scenario& scenario, const Posterior* told)
+      : moved_(source, scenario), scenario_(scenario) {
+    const auto figures = static_cast<Index>(moved_.priors().size());
+    logs_ = standard_normals(figures) * spreads_of(moved_.priors(), told).transpose();
+  }
+
+  /// With the scenario's figures.
+  [[nodiscard]] std::vector<double> own(std::span<const Plan> plans) {
+    moved_.put(std::vector<double>(moved_.priors().size(), 1.0));
+    moved_.give(scenario_);
+    return times_of(plans);
+  }
+  /// Of the plan that was estimated last.
+  [[nodiscard]] const std::optional<ErrorBar>& bar() const { return result_.error_bar; }
+
+  /// For each plan kFigureDraws of its times over its `own`; `share` of the figures' spreads.
+  [[nodiscard]] std::vector<std::vector<double>> drawn(std::span<const Plan> plans,
+                                                       std::span<const double> own,
+                                                       double share) {
+    std::vector<std::vector<double>> ratios(plans.size());
+    for (std::size_t draw = 0; draw < kFigureDraws; ++draw) {
+      moved_.put(factors(draw, share));
+      moved_.give(scenario_);
+      const std::vector<double> times = times_of(plans);
+      for (std::size_t i = 0; i < plans.size(); ++i) {
+        ratios[i].push_back(times[i] / own[i]);
+      }
+    }
+    return ratios;
+  }
+
+ private:
+  [[nodiscard]] std::vector<double> factors(std::size_t draw, double share) const {
+    const double sign = draw % 2 == 0 ? share : -share;
+    std::vector<double> factors;
+    for (std::size_t k = 0; k < moved_.priors().size(); ++k) {
+      const PriorFigure& prior = moved_.priors()[k].prior;
+      const double log = logs_(static_cast<Index>(draw / 2), static_cast<Index>(k));
+      factors.push_back(std::clamp(std::exp(sign * log), prior.least, prior.most));
+    }
+    return factors;
+  }
+  [[nodiscard]] std::vector<double> times_of(std::span<const Plan> plans) {
+    std::vector<double> times;
+    Changed changed = Changed::anything;
+    for (const Plan& plan : plans) {
+      scenario_.plan = plan;
+      estimator_.estimate(scenario_, std::exchange(changed, Changed::plan), result_);
+      times.push_back(result_.iteration_time.si());
+    }
+    return times;
+  }
+
+  MovedParts moved_;
+  Scenario scenario_;
+  MatrixXd logs_;  // of the factors, a row for every second draw
+  Estimator estimator_;
+  StepResult result_;
+};
+
 }  // namespace
 
 std::vector<std::vector<double>> drawn_times(const ScenarioSource& source,
                                              const Scenario& scenario,
                                              std::span<const Plan> plans,
                                              const Posterior* told) {
-  MovedParts moved(source, scenario);
-  const std::vector<PlacedPrior>& priors = moved.priors();
-  const MatrixXd logs =
-      standard_normals(static_cast<Index>(priors.size())) * spreads_of(priors, told).transpose();
-  Scenario with = scenario;
-  Estimator estimator;
-  StepResult result;
-  const auto put_times = [&](std::vector<double>& times) {
-    Changed changed = Changed::anything;
-    for (const Plan& plan : plans) {
-      with.plan = plan;
-      estimator.estimate(with, std::exchange(changed, Changed::plan), result);
-      times.push_back(result.iteration_time.si());
-    }
-  };
-  std::vector<double> own;
-  put_times(own);
-  std::vector<std::vector<double>> drawn(plans.size());
-  for (std::size_t draw = 0; draw < kFigureDraws; ++draw) {
-    const double sign = draw % 2 == 0 ? 1 : -1;
-    std::vector<double> factors;
-    for (std::size_t k = 0; k < priors.size(); ++k) {
-      const double log = logs(static_cast<Index>(draw / 2), static_cast<Index>(k));
-      factors.push_back(
-          std::clamp(std::exp(sign * log), priors[k].prior.least, priors[k].prior.most));
-    }
-    moved.put(factors);
-    moved.give(with);
-    std::vector<double> times;
-    put_times(times);
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      drawn[i].push_back(times[i] / own[i]);
-    }
+  if (plans.empty()) {
+    return {};
   }
-  return drawn;
+  Drawer drawer(source, scenario, told);
+  const std::span<const Plan> first = plans.first(1);
+  const std::vector<double> own_of_first = drawer.own(first);
+  double share = 1;
+  if (const std::optional<ErrorBar> bar = drawer.bar()) {
+    const double whole = deviation(drawer.drawn(first, own_of_first, 1).front());
+    share = std::min(1.0, deviation(*bar) / whole);
+  }
+  return drawer.drawn(plans, drawer.own(plans), share);
 }
 
 }  // namespace titer

@@ -64,9 +64,15 @@ TEST(FigureDraws, AreWiderForWhatIsSentBetweenNodes) {
   EXPECT_GT(spread(drawn[1]), 1.2 * spread(drawn[0]));
 }
 
-/// By the linear spread of the posterior's own report, which leaves out what no figure explains.
+/// As far as the linear spread of the posterior's own report leaves out what no figure explains, or
+/// the error bar is narrower.
 TEST(FigureDraws, SpreadAsTheDerivativesSay) {
-  const auto source = std::make_shared<ScenarioSource>(ScenarioSource::load("gpt3-175b-64xa100"));
+  ScenarioSource wide = ScenarioSource::load("gpt3-175b-64xa100");
+  for (const char* grade : {"fitted", "extrapolated", "datasheet"}) {
+    wide.assign({std::string("stack.error_bars.") + grade + ".low", Value(0.2), "test"});
+    wide.assign({std::string("stack.error_bars.") + grade + ".high", Value(5.0), "test"});
+  }
+  const auto source = std::make_shared<ScenarioSource>(wide);
   MeasuredRun run{.scenario = source->read(),
                   .iteration_time = estimate(source->read()).iteration_time,
                   .group = "family",
@@ -81,6 +87,18 @@ TEST(FigureDraws, SpreadAsTheDerivativesSay) {
   const auto after = drawn_times(*source, run.scenario, plans, &posterior);
   EXPECT_NEAR(spread(after[0]) / left(linear.after, posterior.left), 1.0, 0.15);
   EXPECT_LT(spread(after[0]), 0.9 * spread(before[0]));
+}
+
+TEST(FigureDraws, AreNoWiderThanTheErrorBar) {
+  ScenarioSource narrow = ScenarioSource::load("gpt3-175b-64xa100");
+  for (const char* grade : {"fitted", "extrapolated", "datasheet"}) {
+    narrow.assign({std::string("stack.error_bars.") + grade + ".low", Value(0.95), "test"});
+    narrow.assign({std::string("stack.error_bars.") + grade + ".high", Value(1.05), "test"});
+  }
+  const Scenario scenario = narrow.read();
+  const ErrorBar bar = *estimate(scenario).error_bar;
+  const auto drawn = drawn_times(narrow, scenario, std::vector{scenario.plan});
+  EXPECT_NEAR(spread(drawn[0]), std::log(bar.high / bar.low) / 2.563, 0.005);
 }
 
 /// Of racks of 72 devices a plan on 64 leaves eight.
