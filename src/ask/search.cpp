@@ -124,6 +124,12 @@ std::vector<std::string> notes_of(const Search& search,
                                   const Refinement& refined) {
   std::vector<std::string> notes = refined.reasons;
   std::ranges::move(carried_notes(search.scenario), std::back_inserter(notes));
+  if (!search.scenario.conditions.devices.empty() && !answer.plans.empty() &&
+      answer.plans.front().expected_time) {
+    notes.emplace_back(
+        "conditions: expected times and P(fastest) are by how figures move plans where all devices "
+        "are alike");
+  }
   add_slice_notes(search.scenario.cluster, search.devices, notes);
   if (!answer.plans.empty()) {
     Scenario best = searched(search, answer).scenario;
