@@ -97,57 +97,147 @@ class jthread {
 
 namespace ranges {
 
+/// A test of what a projection makes of an element.
+template <class Test, class Projection>
+constexpr auto titer_of(Test& test, Projection& projection) {
+  return [&](auto&& one) { return std::invoke(test, std::invoke(projection, one)); };
+}
+/// An order likewise.
+template <class Compare, class Projection>
+constexpr auto titer_order(Compare& compare, Projection& projection) {
+  return [&](auto&& a, auto&& b) {
+    return std::invoke(compare, std::invoke(projection, a), std::invoke(projection, b));
+  };
+}
+
 template <class Range, class Test, class Projection = identity>
-bool any_of(Range&& range, Test test, Projection projection = {}) {
-  return std::any_of(begin(range), end(range), [&](auto&& one) {
-    return std::invoke(test, std::invoke(projection, one));
-  });
+constexpr bool any_of(Range&& range, Test test, Projection projection = {}) {
+  return std::any_of(begin(range), end(range), titer_of(test, projection));
 }
-template <class Range, class Test>
-bool all_of(Range&& range, Test test) {
-  return std::all_of(begin(range), end(range), [&](auto&& one) { return std::invoke(test, one); });
+template <class Range, class Test, class Projection = identity>
+constexpr bool all_of(Range&& range, Test test, Projection projection = {}) {
+  return std::all_of(begin(range), end(range), titer_of(test, projection));
 }
-template <class Range, class Test>
-bool none_of(Range&& range, Test test) {
-  return !ranges::any_of(range, std::move(test));
+template <class Range, class Test, class Projection = identity>
+constexpr bool none_of(Range&& range, Test test, Projection projection = {}) {
+  return std::none_of(begin(range), end(range), titer_of(test, projection));
 }
-template <class Range, class Function>
-void for_each(Range&& range, Function function) {
-  std::for_each(begin(range), end(range), std::move(function));
+template <class Range, class Function, class Projection = identity>
+constexpr void for_each(Range&& range, Function function, Projection projection = {}) {
+  std::for_each(begin(range), end(range), titer_of(function, projection));
 }
 template <class Range, class T, class Projection = identity>
-auto find(Range&& range, const T& value, Projection projection = {}) {
+constexpr auto find(Range&& range, const T& value, Projection projection = {}) {
   return std::find_if(
       begin(range), end(range), [&](auto&& one) { return std::invoke(projection, one) == value; });
 }
-template <class Range, class Test>
-auto find_if(Range&& range, Test test) {
-  return std::find_if(begin(range), end(range), [&](auto&& one) { return std::invoke(test, one); });
+template <class Range, class Test, class Projection = identity>
+constexpr auto find_if(Range&& range, Test test, Projection projection = {}) {
+  return std::find_if(begin(range), end(range), titer_of(test, projection));
 }
-template <class Range>
-void sort(Range&& range) {
-  std::sort(begin(range), end(range));
+template <class Range, class Test, class Projection = identity>
+constexpr auto find_if_not(Range&& range, Test test, Projection projection = {}) {
+  return std::find_if_not(begin(range), end(range), titer_of(test, projection));
+}
+template <class Range, class Test = std::equal_to<>, class Projection = identity>
+constexpr auto adjacent_find(Range&& range, Test test = {}, Projection projection = {}) {
+  return std::adjacent_find(begin(range), end(range), titer_order(test, projection));
+}
+template <class Range, class T, class Projection = identity>
+constexpr auto count(Range&& range, const T& value, Projection projection = {}) {
+  return std::count_if(
+      begin(range), end(range), [&](auto&& one) { return std::invoke(projection, one) == value; });
+}
+template <class Range, class Test, class Projection = identity>
+constexpr auto count_if(Range&& range, Test test, Projection projection = {}) {
+  return std::count_if(begin(range), end(range), titer_of(test, projection));
+}
+template <class One,
+          class Other,
+          class Test = std::equal_to<>,
+          class P = identity,
+          class Q = identity>
+constexpr bool equal(One&& one, Other&& other, Test test = {}, P of_one = {}, Q of_other = {}) {
+  return std::equal(begin(one), end(one), begin(other), end(other), [&](auto&& a, auto&& b) {
+    return std::invoke(test, std::invoke(of_one, a), std::invoke(of_other, b));
+  });
+}
+
+template <class Range, class Compare = std::less<>, class Projection = identity>
+constexpr void sort(Range&& range, Compare compare = {}, Projection projection = {}) {
+  std::sort(begin(range), end(range), titer_order(compare, projection));
+}
+template <class Range, class Compare = std::less<>, class Projection = identity>
+void stable_sort(Range&& range, Compare compare = {}, Projection projection = {}) {
+  std::stable_sort(begin(range), end(range), titer_order(compare, projection));
+}
+template <class Range, class Compare = std::less<>, class Projection = identity>
+constexpr bool is_sorted(Range&& range, Compare compare = {}, Projection projection = {}) {
+  return std::is_sorted(begin(range), end(range), titer_order(compare, projection));
+}
+template <class Range, class Compare = std::less<>, class Projection = identity>
+constexpr auto max_element(Range&& range, Compare compare = {}, Projection projection = {}) {
+  return std::max_element(begin(range), end(range), titer_order(compare, projection));
+}
+template <class Range, class Compare = std::less<>, class Projection = identity>
+constexpr auto min_element(Range&& range, Compare compare = {}, Projection projection = {}) {
+  return std::min_element(begin(range), end(range), titer_order(compare, projection));
+}
+template <class Range, class T, class Compare = std::less<>, class Projection = identity>
+constexpr auto lower_bound(Range&& range,
+                           const T& value,
+                           Compare compare = {},
+                           Projection projection = {}) {
+  return std::lower_bound(begin(range), end(range), value, [&](auto&& one, const T& other) {
+    return std::invoke(compare, std::invoke(projection, one), other);
+  });
+}
+template <class Range, class T, class Compare = std::less<>, class Projection = identity>
+constexpr auto upper_bound(Range&& range,
+                           const T& value,
+                           Compare compare = {},
+                           Projection projection = {}) {
+  return std::upper_bound(begin(range), end(range), value, [&](const T& other, auto&& one) {
+    return std::invoke(compare, other, std::invoke(projection, one));
+  });
 }
 template <class Range, class T>
-void replace(Range&& range, const T& before, const T& after) {
+constexpr bool binary_search(Range&& range, const T& value) {
+  return std::binary_search(begin(range), end(range), value);
+}
+
+template <class Range, class T>
+constexpr void fill(Range&& range, const T& value) {
+  std::fill(begin(range), end(range), value);
+}
+template <class Range>
+constexpr void reverse(Range&& range) {
+  std::reverse(begin(range), end(range));
+}
+template <class Range, class T>
+constexpr void replace(Range&& range, const T& before, const T& after) {
   std::replace(begin(range), end(range), before, after);
 }
 template <class Range, class Out>
-Out copy(Range&& range, Out out) {
+constexpr Out copy(Range&& range, Out out) {
   return std::copy(begin(range), end(range), out);
 }
-template <class Range, class Out, class Test>
-Out copy_if(Range&& range, Out out, Test test) {
-  return std::copy_if(begin(range), end(range), out, std::move(test));
+template <class Range, class Out, class Test, class Projection = identity>
+constexpr Out copy_if(Range&& range, Out out, Test test, Projection projection = {}) {
+  return std::copy_if(begin(range), end(range), out, titer_of(test, projection));
 }
 template <class Range, class Out>
-Out move(Range&& range, Out out) {
+constexpr Out move(Range&& range, Out out) {
   return std::move(begin(range), end(range), out);
 }
 template <class Range, class Out, class Function>
-Out transform(Range&& range, Out out, Function function) {
+constexpr Out transform(Range&& range, Out out, Function function) {
   return std::transform(
       begin(range), end(range), out, [&](auto&& one) { return std::invoke(function, one); });
+}
+template <class Range, class Other, class Out, class Function>
+constexpr Out transform(Range&& range, Other&& other, Out out, Function function) {
+  return std::transform(begin(range), end(range), begin(other), out, std::move(function));
 }
 
 }  // namespace ranges

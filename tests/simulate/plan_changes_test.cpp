@@ -93,9 +93,8 @@ std::vector<Value> plan_moves() {
   const std::size_t listed = moves.size();
   for (const Field<Plan>& field : plan_fields()) {
     const bool is_listed =
-        std::any_of(moves.begin(), moves.begin() + listed, [&](const Value& move) {
-          return move.find(field.key) != nullptr;
-        });
+        std::ranges::any_of(std::span(moves).first(listed),
+                            [&](const Value& move) { return move.find(field.key) != nullptr; });
     for (const Value& value : is_listed ? std::vector<Value>() : values_of(field)) {
       moves.push_back(Value::make_object().add(std::string(field.key), value));
     }
