@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <span>
 
 #include "estimate/same_result.hpp"
 #include "scenario/moe.hpp"
