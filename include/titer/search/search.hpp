@@ -69,7 +69,7 @@ inline constexpr double kMemoryError = 0.07;
 /// machine and what the figures behind it make it off: the standard deviation of
 /// ln(measured / predicted). Two of them are then in the predicted order as often as measured pairs
 /// of runs are (tests/measured/plan_order_test.cpp demands it).
-inline constexpr double kPlanError = 0.06;
+inline constexpr double kPlanError = 0.05;
 
 /// What a plan must keep besides the rules of validate().
 struct SearchLimits {
