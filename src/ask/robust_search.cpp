@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "titer/calibrate/figure_draws.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -21,7 +22,7 @@ void look_at(std::size_t plans, Search& search) {
 /// The best of shapes that the fastest plans do not have.
 void add_others(const SearchAnswer& from, SearchAnswer& answer) {
   for (const FoundPlan& found : from.plans) {
-    if (std::ranges::find(answer.plans, found.place, &FoundPlan::place) == answer.plans.end()) {
+    if (!includes(answer.plans, found.place, &FoundPlan::place)) {
       answer.plans.push_back(found);
     }
   }
@@ -31,10 +32,7 @@ void add_others(const SearchAnswer& from, SearchAnswer& answer) {
 
 void tell_chances(const Search& search, const Posterior* told, SearchAnswer& answer) {
   const Search& of = searched(search, answer);
-  std::vector<Plan> plans;
-  for (const FoundPlan& found : answer.plans) {
-    plans.push_back(found.plan);
-  }
+  const std::vector<Plan> plans = each_of(answer.plans, &FoundPlan::plan);
   find_chances(drawn_times(of.source, of.scenario, plans, told), answer);
 }
 

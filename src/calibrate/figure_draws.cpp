@@ -72,8 +72,7 @@ double deviation(std::span<const double> ratios) {
 
 /// The same of measured over predicted times, of which four of five are within the bar.
 double deviation(const ErrorBar& bar) {
-  constexpr double four_of_five = 2 * 1.2815515655446004;  // normal deviations, from end to end
-  return std::log(bar.high / bar.low) / four_of_five;
+  return std::log(bar.high / bar.low) / (2 * normal_quantile_above(0.1));
 }
 
 /// Times of plans by figures that are drawn.

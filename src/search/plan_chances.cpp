@@ -6,6 +6,7 @@
 
 #include "search_score.hpp"
 #include "titer/search/search.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -79,7 +80,7 @@ void keep_most_robust(const Search& search, SearchAnswer& answer) {
     std::vector<PlanForm> seen;
     std::erase_if(plans, [&](const FoundPlan& found) {
       const PlanForm form = form_of(found.plan, search.best_of);
-      const bool is_known = std::find(seen.begin(), seen.end(), form) != seen.end();
+      const bool is_known = includes(seen, form);
       seen.push_back(form);
       return is_known;
     });

@@ -92,20 +92,13 @@ class CoreBuilder {
   }
 
   /// From all heads of a part of the sequence to all parts of some heads. [Ulysses 2023]
-  void add_head_scatter() {
-    Operation op = begin("head scatter");
-    const Bytes sent = queries_ + (keys_ + values_);
+  void add_head_scatter() { exchange_heads("head scatter", queries_ + (keys_ + values_)); }
+  void add_head_gather() { exchange_heads("head gather", outputs_); }
+  void exchange_heads(std::string_view name, Bytes sent) {
+    Operation op = begin(name);
     op.forward = LayerBuilder::memory(2.0 * sent);
     op.input_gradient = op.forward;
     op.forward_transfer = {Collective::all_to_all, sent, head_group()};
-    op.backward_transfer = op.forward_transfer;
-    layer_.add(op);
-  }
-  void add_head_gather() {
-    Operation op = begin("head gather");
-    op.forward = LayerBuilder::memory(2.0 * outputs_);
-    op.input_gradient = op.forward;
-    op.forward_transfer = {Collective::all_to_all, outputs_, head_group()};
     op.backward_transfer = op.forward_transfer;
     layer_.add(op);
   }
