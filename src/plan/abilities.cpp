@@ -95,6 +95,17 @@ bool allows_offload(const Abilities& can, const Plan& plan) {
                              [&](const std::string& part) { return allows(can.offload, part); });
 }
 
+/// "interleaved" where ranks have several chunks.
+std::string_view word_of(const Plan& plan) {
+  const ScheduleEntry& entry = plan.schedule.entry();
+  return plan.virtual_stages > 1 && !entry.of_chunks.empty() ? entry.of_chunks : entry.name;
+}
+
+bool allows_overlap_in(const Abilities& can, const Plan& plan) {
+  return !plan.expert_overlap || plan.pipeline == 1 ||
+         allows(can.expert_overlap_schedule, std::string(word_of(plan)));
+}
+
 std::string offload_text(const Plan& plan) {
   const std::string parts = listed(offloaded(plan.offload), "+");
   return parts.empty() ? "" : "offload " + parts;
@@ -113,7 +124,7 @@ constexpr auto kAllowsDegree =
 using A = Abilities;
 using P = Plan;
 /// In the order of PlanPart.
-constexpr std::array<Ability, 17> kAbilities = {{
+constexpr std::array<Ability, 20> kAbilities = {{
     {PlanPart::degrees,
      kAllowsDegree<&A::tensor, &P::tensor>,
      [](const A&, const P& plan) { return fmt::format("tensor {}", plan.tensor); }},
@@ -132,8 +143,22 @@ constexpr std::array<Ability, 17> kAbilities = {{
      },
      [](const A&, const P&) { return std::string("sequence_parallel"); }},
     {PlanPart::layer,
+     [](const A& can, const P& plan) {
+       return !plan.expert_dispatch || allows(can.expert_dispatch, *plan.expert_dispatch);
+     },
+     [](const A&, const P& plan) {
+       return fmt::format("expert_dispatch {}", name(*plan.expert_dispatch));
+     }},
+    {PlanPart::layer,
      [](const A& can, const P& plan) { return allows(can.expert_overlap, plan.expert_overlap); },
      [](const A&, const P&) { return std::string("expert_overlap"); }},
+    {PlanPart::layer,
+     [](const A& can, const P& plan) {
+       return !plan.expert_overlap || allows(can.expert_overlap_recompute, plan.recompute);
+     },
+     [](const A&, const P& plan) {
+       return fmt::format("expert_overlap with recompute {}", name(plan.recompute));
+     }},
     {PlanPart::layer,
      [](const A& can, const P& plan) {
        return allows(can.shared_expert_overlap, plan.shared_expert_overlap);
@@ -164,6 +189,11 @@ constexpr std::array<Ability, 17> kAbilities = {{
               allows(can.virtual_stages, plan.virtual_stages);
      },
      [](const A&, const P& plan) { return fmt::format("virtual_stages {}", plan.virtual_stages); }},
+    {PlanPart::schedule,
+     allows_overlap_in,
+     [](const A&, const P& plan) {
+       return fmt::format("expert_overlap with schedule {}", word_of(plan));
+     }},
     {PlanPart::state, allows_sharding, sharding_text},
     {PlanPart::state, allows_offload, [](const A&, const P& plan) { return offload_text(plan); }},
     {PlanPart::state,
@@ -195,6 +225,14 @@ constexpr std::array<Choice<std::string_view>, 5> kOffloaded = {{{"weights", "we
                                                                  {"gradients", "gradients"},
                                                                  {"activations", "activations"},
                                                                  {"update", "update"}}};
+
+/// Schedules by their words.
+std::span<const Choice<std::string_view>> named_schedules() {
+  static const auto named = each_of(schedule_words(), [](const Choice<std::size_t>& word) {
+    return Choice<std::string_view>{word.name, word.name};
+  });
+  return named;
+}
 
 template <const auto& table>
 auto choices() {
@@ -248,7 +286,13 @@ constexpr std::array kAbilityFields = {
     whether<&A::tensor_beyond_kv_heads>(
         "tensor_beyond_kv_heads", "whether it can: a tensor degree above the key-value heads"),
     whether<&A::sequence_parallel>("sequence_parallel"),
+    some<&A::expert_dispatch, kExpertDispatches>("expert_dispatch",
+                                                 "those that it has beside its own"),
     whether<&A::expert_overlap>("expert_overlap"),
+    some<&A::expert_overlap_recompute, kRecomputes>("expert_overlap_recompute",
+                                                    "those beside which it can do that"),
+    some_of<&A::expert_overlap_schedule, named_schedules>("expert_overlap_schedule",
+                                                          "likewise, with more than one stage"),
     whether<&A::shared_expert_overlap>("shared_expert_overlap"),
     whether<&A::fused_experts>("fused_experts"),
     whether<&A::overlap_grad_reduce>("overlap_grad_reduce"),

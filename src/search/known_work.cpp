@@ -6,8 +6,8 @@
 namespace titer {
 namespace {
 
-constexpr std::size_t kMostKnown = 400'000;  // some 200 MB
-constexpr double kBelowProduct = 1 - 1e-9;   // for what rounding makes of it
+constexpr std::size_t kMostOnShelf = 6250;  // of 64 shelves: some 200 MB
+constexpr double kBelowProduct = 1 - 1e-9;  // for what rounding makes of it
 
 /// Kernels slower by a factor make no sum of kernels and transfers longer by more than it, nor
 /// shorter.
@@ -36,11 +36,13 @@ void scale(double share, ModelWork& work) {
   work.head = share * work.head;
 }
 
-/// Of its kernels and launches, which no pass is shorter than.
-void leave_kernels(double share, ModelWork& work) {
+/// Of its kernels and launches, and of its transfers where they are these: no pass is shorter.
+void leave_kernels(double share, bool its_transfers, ModelWork& work) {
   const auto leave = [&](BlockWork& kind) {
     const Seconds launched = share * kind.launched;
-    kind = {.parts = launched, .launched = launched};
+    const Seconds transferred = its_transfers ? kBelowProduct * kind.transferred : Seconds{};
+    kind = {
+        .parts = std::max(launched, transferred), .launched = launched, .transferred = transferred};
   };
   std::ranges::for_each(work.kinds, leave);
   leave(work.embedding);
@@ -61,7 +63,13 @@ KnownWork::Layout KnownWork::layout_of(const Scenario& scenario) {
 }
 
 KnownWork::Layer KnownWork::layer_of(const Plan& plan, std::size_t place) {
-  return {plan.micro_batch, plan.sequence_parallel, plan.tensor_overlap, place};
+  return {.kernels = {plan.micro_batch,
+                      plan.sequence_parallel,
+                      plan.tensor_overlap,
+                      plan.expert_dispatch},
+          .expert_overlap = plan.expert_overlap,
+          .shared_expert_overlap = plan.shared_expert_overlap,
+          .place = place};
 }
 
 std::size_t KnownWork::shelf_of(const Layout& layout, std::int64_t micro_batch) {
@@ -106,7 +114,10 @@ bool KnownWork::find(const Scenario& scenario,
   return true;
 }
 
-bool KnownWork::find_kernels(const Scenario& scenario, bool own_experts, ModelWork& work) const {
+bool KnownWork::find_kernels(const Scenario& scenario,
+                             const LayerPlaces* place,
+                             bool own_experts,
+                             ModelWork& work) const {
   const double pace = kernel_pace(scenario).all;
   const Layout key = layout_of(scenario);
   const Shelf& shelf = shelves_[shelf_of(key, scenario.plan.micro_batch)];
@@ -116,33 +127,40 @@ bool KnownWork::find_kernels(const Scenario& scenario, bool own_experts, ModelWo
     return false;
   }
   const auto& [places, layers] = *layout;
-  const Layer first = layer_of(scenario.plan, 0);
-  for (auto known = layers.lower_bound(first); known != layers.end(); ++known) {
-    const auto& [micro_batch, sequence_parallel, overlap, number] = known->first;
-    if (std::tie(micro_batch, sequence_parallel, overlap) !=
-        std::tie(std::get<0>(first), std::get<1>(first), std::get<2>(first))) {
-      return false;
+  const Layer first{.kernels = layer_of(scenario.plan, 0).kernels};
+  const Known* found = nullptr;
+  bool is_here = false;
+  // Transfers beside them may have slowed these there, and not here.
+  double slowed = scenario.stack.overlap_slowdown;
+  for (auto known = layers.lower_bound(first);
+       !is_here && known != layers.end() && known->first.kernels == first.kernels;
+       ++known) {
+    const auto& [layer, other] = *known;
+    is_here = place != nullptr && places[layer.place] == *place;
+    if (is_here || (found == nullptr && places[layer.place].own_experts == own_experts)) {
+      found = &other;
     }
-    if (places[number].own_experts == own_experts) {
-      work = known->second.work;
-      // Transfers beside them may have slowed these there, and not here.
-      leave_kernels(share_at_pace(pace / known->second.pace) * kBelowProduct /
-                        scenario.stack.overlap_slowdown,
-                    work);
-      return true;
+    if (is_here && !layer.expert_overlap && !layer.shared_expert_overlap) {
+      slowed = 1;
     }
   }
-  return false;
+  if (found == nullptr) {
+    return false;
+  }
+  work = found->work;
+  leave_kernels(share_at_pace(pace / found->pace) * kBelowProduct / slowed, is_here, work);
+  return true;
 }
 
 void KnownWork::add(const Scenario& scenario, const LayerPlaces& place, const ModelWork& work) {
   const double pace = kernel_pace(scenario).all;
-  if (count_ >= kMostKnown) {
-    return;
-  }
   const Layout key = layout_of(scenario);
   Shelf& shelf = shelves_[shelf_of(key, scenario.plan.micro_batch)];
   const std::lock_guard lock(shelf.mutex);
+  if (shelf.count >= kMostOnShelf) {  // what comes next asks for what came last
+    shelf.layouts.clear();
+    shelf.count = 0;
+  }
   KnownLayout& layout = shelf.layouts[key];
   const auto found = std::ranges::find(layout.places, place);
   const auto number = static_cast<std::size_t>(found - layout.places.begin());
@@ -156,7 +174,7 @@ void KnownWork::add(const Scenario& scenario, const LayerPlaces& place, const Mo
     for (BlockWork& kind : known.work.kinds) {
       kind.recompute = {};
     }
-    ++count_;
+    ++shelf.count;
   }
   if (std::ranges::find(known.ways, way_of(scenario.plan), &KnownRecompute::way) ==
       known.ways.end()) {

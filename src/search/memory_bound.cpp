@@ -36,7 +36,9 @@ BlocksKey blocks_key(const Scenario& scenario, const LayerChoice& layer) {
           .own_experts = scenario.plan.expert_replicas() == 1,
           .expert_load = slice.expert_load,
           .expert_kept = slice.expert_kept,
-          .expert_sent = slice.expert_sent};
+          .expert_sent = slice.expert_sent,
+          .gathers_tokens = slice.gathers_tokens,
+          .shared_aside = slice.shared_aside};
 }
 
 MemoryBound::MemoryBound(const Scenario& scenario, const PlanTree& tree)

@@ -152,36 +152,69 @@ void PlanTree::add_places(PlanLayout& layout) const {
 
 void PlanTree::add_layers(std::size_t layout) {
   for (const std::int64_t micro_batch : space_->micro_batch) {
-    const LayerChoice layer{.layout = layout, .micro_batch = micro_batch};
-    std::size_t below = 0;
-    for (const PlanPlace& place : layouts_[layout].places) {
-      if (has_batch(layer, place)) {
-        add_pipelines(place.pipeline, micro_batches(layer, place));
-        below += count(layer, place);
-      }
-    }
-    if (below > 0) {
-      add_layer_choices(layer, below);
-    }
+    add_layer_choices({.layout = layout, .micro_batch = micro_batch});
   }
 }
 
-/// Ways to compute a layer, with so many plans below each.
-void PlanTree::add_layer_choices(LayerChoice layer, std::size_t below) {
+/// What of the space the software's checks and the model leave of it: tokens that are gathered are
+/// beside nothing else, and there is one way to overlap at a time.
+std::vector<ExpertExchange> PlanTree::exchanges_of(const PlanLayout& layout) const {
+  const bool apart = layout.expert > 1;
+  std::vector<ExpertExchange> exchanges;
+  const auto dispatches = apart ? space_->expert_dispatch : first_of(space_->expert_dispatch);
+  const auto overlaps = apart ? space_->expert_overlap : first_of(space_->expert_overlap);
+  const auto shared =
+      apart ? space_->shared_expert_overlap : first_of(space_->shared_expert_overlap);
+  const bool is_one = dispatches.size() * overlaps.size() * shared.size() == 1;
+  for (const std::optional<ExpertDispatch>& dispatch : dispatches) {
+    const bool gathers =
+        dispatch.value_or(scenario_->stack.expert_dispatch) == ExpertDispatch::all_gather;
+    for (const bool overlap : overlaps) {
+      for (const bool beside_shared : shared) {
+        const int beside = (overlap ? 1 : 0) + (beside_shared ? 1 : 0);
+        if (is_one || beside <= (gathers ? 0 : 1)) {
+          exchanges.push_back(
+              {.dispatch = dispatch, .overlap = overlap, .shared_overlap = beside_shared});
+        }
+      }
+    }
+  }
+  return exchanges;
+}
+
+/// Ways to share out its batch, and how many plans each of its ways to compute has below it.
+std::size_t PlanTree::add_below(const LayerChoice& layer) {
+  for (const PlanPlace& place : layout(layer).places) {
+    if (has_batch(layer, place)) {
+      add_pipelines(layer, place);
+    }
+  }
+  return count(layer);
+}
+
+/// Ways to compute a layer.
+void PlanTree::add_layer_choices(LayerChoice layer) {
   const bool split = layouts_[layer.layout].tensor > 1;
   Plan plan = scenario_->plan;
   const auto sequences = split ? space_->sequence_parallel : first_of(space_->sequence_parallel);
   const auto overlaps = split ? space_->tensor_overlap : first_of(space_->tensor_overlap);
-  for (const bool sequence : sequences) {
-    for (const Recomputation& recompute : space_->recompute) {
-      for (const TensorOverlap overlap : overlaps) {
-        layer.sequence_parallel = sequence;
-        layer.recompute = recompute;
-        layer.tensor_overlap = overlap;
-        put(layer, plan);
-        if (is_able(abilities_, plan, PlanPart::layer)) {
-          layers_.push_back(layer);
-          plans_ += below;
+  for (const ExpertExchange& exchange : exchanges_of(layouts_[layer.layout])) {
+    layer.exchange = exchange;
+    const std::size_t below = add_below(layer);
+    if (below == 0) {
+      continue;
+    }
+    for (const bool sequence : sequences) {
+      for (const Recomputation& recompute : space_->recompute) {
+        for (const TensorOverlap overlap : overlaps) {
+          layer.sequence_parallel = sequence;
+          layer.recompute = recompute;
+          layer.tensor_overlap = overlap;
+          put(layer, plan);
+          if (is_able(abilities_, plan, PlanPart::layer)) {
+            layers_.push_back(layer);
+            plans_ += below;
+          }
         }
       }
     }
@@ -189,11 +222,14 @@ void PlanTree::add_layer_choices(LayerChoice layer, std::size_t below) {
 }
 
 /// One stage needs no schedule; the first that is allowed stands for all, 1F1B where it is.
-void PlanTree::add_pipelines(std::int64_t pipeline, std::int64_t micro_batches) {
-  const auto [at, is_new] = pipelines_.try_emplace({pipeline, micro_batches});
+void PlanTree::add_pipelines(const LayerChoice& layer, const PlanPlace& place) {
+  const PipelineKey key = pipeline_key(layer, place);
+  const auto [pipeline, micro_batches, overlap] = key;
+  const auto [at, is_new] = pipelines_.try_emplace(key);
   std::vector<PipelineChoice>& choices = at->second;
   Plan plan = scenario_->plan;
   plan.pipeline = pipeline;
+  plan.expert_overlap = overlap;
   for (std::size_t i = 0; is_new && i < space_->schedule.size(); ++i) {
     const Schedule& schedule = space_->schedule[i];
     const bool chooses = interleaves(schedule) && pipeline > 1;
@@ -288,7 +324,7 @@ void PlanTree::add_states(Setting setting) {
 
 const std::vector<PipelineChoice>& PlanTree::pipelines(const LayerChoice& layer,
                                                        const PlanPlace& place) const {
-  return pipelines_.at({place.pipeline, micro_batches(layer, place)});
+  return pipelines_.at(pipeline_key(layer, place));
 }
 
 const std::vector<StateChoice>& PlanTree::states(const LayerChoice& layer,
@@ -319,6 +355,9 @@ void PlanTree::put(const LayerChoice& layer, Plan& plan) const {
   plan.sequence_parallel = layer.sequence_parallel;
   std::tie(plan.recompute, plan.recomputed) = layer.recompute;
   plan.tensor_overlap = layer.tensor_overlap;
+  plan.expert_dispatch = layer.exchange.dispatch;
+  plan.expert_overlap = layer.exchange.overlap;
+  plan.shared_expert_overlap = layer.exchange.shared_overlap;
 }
 
 LayerSplit PlanTree::layers_of(std::int64_t stages) const {

@@ -120,7 +120,7 @@ void TreeSearch::find_groups() {
   const std::vector<LayerChoice>& layers = tree_.layers();
   const auto key = [&](std::uint32_t number) {
     const LayerChoice& layer = layers[number];
-    return std::tuple(layer.layout, layer.micro_batch, layer.sequence_parallel);
+    return std::tuple(layer.layout, layer.micro_batch, layer.exchange, layer.sequence_parallel);
   };
   std::size_t first = 0;  // of the groups that the layer may be of
   for (std::uint32_t i = 0; i < layers.size(); ++i) {

@@ -59,11 +59,12 @@ std::optional<Seconds> SearchWorker::bound_times(const AlikeLayers& group, Group
   return least;
 }
 
-/// Of what its kernels alone take, where they are known from another place: longer than anybody
-/// asks for.
-std::optional<Seconds> SearchWorker::kernels_beyond_limit(bool own_experts) {
+/// Of what its kernels take, and its transfers where these are known too: longer than anybody asks
+/// for.
+std::optional<Seconds> SearchWorker::kernels_beyond_limit(const LayerPlaces* place,
+                                                          bool own_experts) {
   const Seconds longest = search_->limits.longest(plain_);
-  if (longest >= kForever || !known_->find_kernels(plain_, own_experts, work_)) {
+  if (longest >= kForever || !known_->find_kernels(plain_, place, own_experts, work_)) {
     return std::nullopt;
   }
   const Seconds bound = bound_of_place();
@@ -75,7 +76,7 @@ std::optional<Seconds> SearchWorker::kernels_beyond_limit(bool own_experts) {
 std::optional<Seconds> SearchWorker::bound_beyond_limit() {
   if (!known_->find(plain_, place_, false, work_)) {
     // Where its kernels alone take too long, nobody needs to know what its transfers take.
-    if (const auto bound = kernels_beyond_limit(place_.own_experts)) {
+    if (const auto bound = kernels_beyond_limit(&place_, place_.own_experts)) {
       return bound;
     }
     find_work(false);
@@ -89,7 +90,7 @@ std::optional<Seconds> SearchWorker::unsound_beyond_limit() {
   const bool own_experts = plain_.plan.expert_replicas() == 1;
   std::optional<Seconds>& known = of_kernels_[own_experts ? 1 : 0];
   if (!known) {  // all places of a layout have as many replicas and stages together
-    known = kernels_beyond_limit(own_experts);
+    known = kernels_beyond_limit(nullptr, own_experts);
   }
   return known;
 }

@@ -65,6 +65,11 @@ constexpr std::array kSearchKeys = {
     searched<&S::rank_order, &P::rank_order>("rank_order",
                                              "those that put groups on the nodes differently"),
     searched<&S::tensor_overlap, &P::tensor_overlap>("tensor_overlap", "all"),
+    searched<&S::expert_dispatch, &P::expert_dispatch>("expert_dispatch",
+                                                       "all that a degree above 1 may have"),
+    searched<&S::expert_overlap, &P::expert_overlap>("expert_overlap", "both, likewise"),
+    searched<&S::shared_expert_overlap, &P::shared_expert_overlap>(
+        "shared_expert_overlap", "likewise, of models with shared experts"),
     searched<&S::overlap_grad_reduce, &P::overlap_grad_reduce>("overlap_grad_reduce",
                                                                "both where the stack has buckets"),
     searched<&S::overlap_param_gather, &P::overlap_param_gather>("overlap_param_gather",

@@ -101,6 +101,25 @@ void fill_degrees(const Scenario& scenario,
   }
 }
 
+void fill_exchanges(const Scenario& scenario, SearchSpace& space) {
+  space.expert_dispatch = {std::nullopt};
+  space.expert_overlap = {false};
+  space.shared_expert_overlap = {false};
+  const Transformer* transformer = scenario.model.if_transformer();
+  if (transformer == nullptr || !transformer->experts) {
+    return;
+  }
+  for (const Choice<ExpertDispatch>& dispatch : kExpertDispatches) {
+    if (dispatch.value != scenario.stack.expert_dispatch) {
+      space.expert_dispatch.emplace_back(dispatch.value);
+    }
+  }
+  space.expert_overlap.push_back(true);
+  if (transformer->experts->shared_ffn > 0) {
+    space.shared_expert_overlap.push_back(true);
+  }
+}
+
 }  // namespace
 
 SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> devices) {
@@ -108,6 +127,7 @@ SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> d
   const bool has_buckets = scenario.stack.bucket(1) > 0;
   SearchSpace space;
   fill_degrees(scenario, devices, space);
+  fill_exchanges(scenario, space);
   space.sequence_parallel = {false};
   space.recompute = {{Recompute::none, 0}, {Recompute::full, 0}};
   if (has_layers) {

@@ -57,7 +57,8 @@ class SearchWorker {
   [[nodiscard]] std::optional<Seconds> bound_times(const AlikeLayers& group, GroupBound& bound);
   [[nodiscard]] std::optional<Seconds> least_in_place(const AlikeLayers& group);
   [[nodiscard]] std::optional<Seconds> least_of_pipelines(std::size_t count);
-  [[nodiscard]] std::optional<Seconds> kernels_beyond_limit(bool own_experts);
+  [[nodiscard]] std::optional<Seconds> kernels_beyond_limit(const LayerPlaces* place,
+                                                            bool own_experts);
   [[nodiscard]] std::optional<Seconds> bound_beyond_limit();
   [[nodiscard]] std::optional<Seconds> unsound_beyond_limit();
   [[nodiscard]] Bytes least_memory_of(const AlikeLayers& group);

@@ -76,6 +76,36 @@ TEST(Abilities, NameAllThatIsMissing) {
   EXPECT_TRUE(missing_abilities(abilities, one).empty());
 }
 
+/// Experts' exchanges beside another micro-batch need virtual stages, and no full recomputation.
+TEST(Abilities, TellBesideWhatExpertsExchange) {
+  const Abilities abilities = read(R"({
+    "source": "documents", "expert_dispatch": ["all-to-all"],
+    "expert_overlap_recompute": ["none", "selective"],
+    "expert_overlap_schedule": ["interleaved"]})");
+  Plan plan;
+  plan.expert = 8;
+  plan.expert_overlap = true;
+  EXPECT_TRUE(missing_abilities(abilities, plan).empty());
+  plan.pipeline = 4;
+  plan.recompute = Recompute::full;
+  plan.expert_dispatch = ExpertDispatch::deduplicated;
+  EXPECT_EQ(missing_abilities(abilities, plan),
+            (std::vector<std::string>{"expert_dispatch deduplicated",
+                                      "expert_overlap with recompute full",
+                                      "expert_overlap with schedule 1f1b"}));
+  plan.virtual_stages = 2;
+  plan.recompute = Recompute::selective;
+  plan.expert_dispatch = ExpertDispatch::all_to_all;
+  EXPECT_TRUE(missing_abilities(abilities, plan).empty());
+  plan.schedule = named_schedule("dualpipe");
+  EXPECT_EQ(missing_abilities(abilities, plan).size(), 1u);
+  plan.expert_overlap = false;
+  EXPECT_TRUE(missing_abilities(abilities, plan).empty());
+  EXPECT_NE(refusal_of(R"({"source": "documents", "expert_overlap_schedule": ["dual"]})")
+                .find("expected a list of some of "),
+            std::string::npos);
+}
+
 TEST(Abilities, AreReadStrictly) {
   EXPECT_EQ(refusal_of(R"({"source": "documents", "schedules": ["1f1b"]})"),
             "stack.json:1:39: abilities.schedules: unknown key; did you mean \"schedule\"?");

@@ -82,10 +82,10 @@ TEST(KnownWork, KnowsTheKernelsOfALayerInOtherPlaces) {
   for (const auto& [from, to] : {std::pair(near, far), std::pair(far, near)}) {
     KnownWork known;
     ModelWork found;
-    EXPECT_FALSE(known.find_kernels(to, layer_places(to).own_experts, found));
+    EXPECT_FALSE(known.find_kernels(to, nullptr, layer_places(to).own_experts, found));
     known.add(from, layer_places(from), work_of(from));
     EXPECT_FALSE(known.find(to, layer_places(to), false, found));
-    ASSERT_TRUE(known.find_kernels(to, layer_places(to).own_experts, found));
+    ASSERT_TRUE(known.find_kernels(to, nullptr, layer_places(to).own_experts, found));
     const ModelWork own = work_of(to);
     EXPECT_LE(found.kinds[0].launched, own.kinds[0].launched);
     EXPECT_GT(found.kinds[0].launched, 0.6 * own.kinds[0].launched);
@@ -94,7 +94,32 @@ TEST(KnownWork, KnowsTheKernelsOfALayerInOtherPlaces) {
     EXPECT_LE(place_bound(to, found), place_bound(to, own));
     Scenario other = to;
     other.plan.micro_batch *= 2;
-    EXPECT_FALSE(known.find_kernels(other, layer_places(other).own_experts, found));
+    EXPECT_FALSE(known.find_kernels(other, nullptr, layer_places(other).own_experts, found));
+  }
+}
+
+/// Beside what experts' exchanges are changes neither kernels nor what is transferred.
+TEST(KnownWork, KnowsWhatTheSameExchangesTakeBesideNothing) {
+  Scenario alone = experts_on(16);
+  alone.stack.overlap_slowdown = 1.2;
+  Scenario beside = alone;
+  beside.plan.expert_overlap = true;
+  for (const auto& [from, to] : {std::pair(alone, beside), std::pair(beside, alone)}) {
+    const LayerPlaces place = layer_places(to);
+    KnownWork known;
+    ModelWork found;
+    known.add(from, place, work_of(from));
+    EXPECT_FALSE(known.find(to, place, false, found));
+    ASSERT_TRUE(known.find_kernels(to, &place, place.own_experts, found));
+    const ModelWork own = work_of(to);
+    EXPECT_LE(found.kinds[0].launched, own.kinds[0].launched);
+    EXPECT_LE(found.kinds[0].transferred, own.kinds[0].transferred);
+    EXPECT_GT(found.kinds[0].transferred, 0.999 * own.kinds[0].transferred);
+    EXPECT_LE(place_bound(to, found), place_bound(to, own));
+    EXPECT_GT(place_bound(to, found), 0.8 * place_bound(to, own));
+    Scenario gathered = to;
+    gathered.plan.expert_dispatch = ExpertDispatch::all_gather;
+    EXPECT_FALSE(known.find_kernels(gathered, &place, place.own_experts, found));
   }
 }
 

@@ -71,6 +71,51 @@ TEST(SearchSoftware, HasThePlansThatItCanRunAndNoOthers) {
   }
 }
 
+/// Beside another micro-batch with stages where these are virtual, and without full recomputation.
+TEST(SearchSoftware, SendsTokensToExpertsAsItCan) {
+  for (const char* stack : {"megatron-core", "nemo", "torchtitan", "maxtext"}) {
+    SCOPED_TRACE(stack);
+    const std::vector<std::string> changes = {std::string("stack=") + stack,
+                                              "any_software=false",
+                                              "space.pipeline=[1,4]",
+                                              "space.expert_dispatch=null",
+                                              R"(space.recompute=["none","full"])"};
+    const Search search = search_of(kExpertSearch, changes);
+    const PlanTree all(search.scenario, search.space, search.devices);
+    const PlanTree able(search.scenario, search.space, search.devices, search.abilities);
+    const auto expected = plans_of(all, search.scenario.plan, search.abilities);
+    EXPECT_EQ(plans_of(able, search.scenario.plan, Abilities()), expected);
+    EXPECT_EQ(able.plans(), expected.size());
+    EXPECT_LT(able.plans(), all.plans());
+    bool overlaps = false;
+    for (const LayerChoice& layer : able.layers()) {
+      overlaps = overlaps || layer.exchange.overlap;
+      EXPECT_TRUE(able.layout(layer).expert > 1 || layer.exchange == ExpertExchange());
+      EXPECT_FALSE(layer.exchange.overlap && std::get<0>(layer.recompute) == Recompute::full);
+    }
+    EXPECT_EQ(overlaps, std::string_view(stack) == "megatron-core");
+  }
+}
+
+TEST(SearchSoftware, FindsTheFastestWayToSendTokens) {
+  const std::vector<std::string> changes = {"space.expert=8", "any_software=false", "top=1"};
+  const auto best_of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = changes;
+    all.insert(all.end(), more.begin(), more.end());
+    return run_search(search_of(kExpertSearch, all)).plans.front();
+  };
+  const FoundPlan best = best_of({});
+  EXPECT_TRUE(best.plan.expert_overlap);
+  for (const char* dispatch : {"all-to-all", "deduplicated"}) {
+    for (const char* overlap : {"false", "true"}) {
+      EXPECT_LE(best.result.iteration_time,
+                best_of({std::string("space.expert_dispatch=") + dispatch,
+                         std::string("space.expert_overlap=") + overlap})
+                    .result.iteration_time);
+    }
+  }
+}
+
 TEST(SearchSoftware, LeavesOutAndCountsWhatItCannotRun) {
   const Search search = inside();
   const SearchAnswer answer = run_search(search);

@@ -61,7 +61,7 @@ inline constexpr std::string_view kExpertSearch = R"({
             "recompute": ["none", "selective"], "sequence_parallel": true,
             "tensor_overlap": "bulk", "rank_order": "tp-cp-dp-pp", "expert": [1, 8],
             "virtual_stages": [1, 2], "sharding": ["zero1", "zero2"],
-            "overlap_param_gather": false},
+            "expert_dispatch": ["all-to-all", "deduplicated"], "overlap_param_gather": false},
   "top": 5, "best_of": "plan"})";
 
 }  // namespace titer::testing

@@ -27,44 +27,38 @@ StepResult step_of(const Scenario& scenario) {
   return result;
 }
 
-TEST(Unsearched, GainsWhatItsChangesGain) {
-  const Scenario scenario = source_of_mixture().read();
+TEST(Unsearched, GainsWhatItsChangeGains) {
+  const Scenario scenario = source_of_mixture({"plan.layers=lighter-ends"}).read();
   const StepResult step = step_of(scenario);
   const auto gain = unsearched_gain(scenario, step, {}, 0);
   ASSERT_TRUE(gain);
-  std::vector<std::string> sets;
-  for (const Assignment& change : gain->changes) {
-    sets.push_back(change.path + "=" + to_json(change.value, 0));
-  }
-  EXPECT_EQ(sets, std::vector<std::string>{"plan.expert_overlap=true"});
-  const StepResult changed = step_of(source_of_mixture(sets).read());
+  EXPECT_EQ(gain->change.path, "plan.layers");
+  EXPECT_EQ(gain->change.value.text, "even");
+  const Scenario even = source_of_mixture({"plan.layers=even"}).read();
+  const StepResult changed = step_of(even);
   EXPECT_EQ(gain->time, changed.iteration_time);
   EXPECT_NEAR(gain->gain, 1 - changed.iteration_time / step.iteration_time, 1e-12);
-  EXPECT_FALSE(unsearched_gain(source_of_mixture(sets).read(), changed, {}, 0));
+  EXPECT_FALSE(unsearched_gain(even, changed, {}, 0));
 }
 
 TEST(Unsearched, KeepsToTheSoftwareAndTheMemory) {
   const Scenario scenario = source_of_mixture({"plan.layers=lighter-ends"}).read();
   const StepResult step = step_of(scenario);
   Abilities abilities;
-  abilities.expert_overlap = false;
-  const auto gain = unsearched_gain(scenario, step, abilities, 0);
-  ASSERT_TRUE(gain);
-  ASSERT_EQ(gain->changes.size(), 1U);
-  EXPECT_EQ(gain->changes[0].path, "plan.layers");
-  EXPECT_EQ(gain->changes[0].value.text, "even");
+  abilities.sharding = {Sharding::none};
+  EXPECT_FALSE(unsearched_gain(scenario, step, abilities, 0));
   EXPECT_FALSE(unsearched_gain(scenario, step, {}, 0.999));
 }
 
 TEST(Unsearched, IsSaidOfWhatASearchFound) {
-  const UnsearchedGain gain{.changes = parse_assignments(std::vector<std::string>{
-                                "plan.expert_overlap=true", "plan.layers=lighter-ends"}),
-                            .time = Seconds::from_si(8.01),
-                            .gain = 0.115};
+  const UnsearchedGain gain{
+      .change = parse_assignments(std::vector<std::string>{"plan.layers=lighter-ends"}).front(),
+      .time = Seconds::from_si(8.01),
+      .gain = 0.115};
   EXPECT_EQ(unsearched_words(gain),
-            "searches do not vary expert_overlap, layers: where the software can, with --set "
-            "plan.expert_overlap=true --set plan.layers=lighter-ends the plan takes 8.01 s, 11.5 % "
-            "less, and a search may find a faster one");
+            "searches do not vary layers: where the software can, with --set "
+            "plan.layers=lighter-ends the plan takes 8.01 s, 11.5 % less, and a search may find a "
+            "faster one");
 }
 
 }  // namespace TITER_TEST_FILE

@@ -229,6 +229,20 @@ TEST(DragonflyFamily, RefusesLinksThatDoNotSpreadEvenly) {
   EXPECT_TRUE(complaints(begin + R"(, "pair_links": 2})").empty());
 }
 
+/// Of g groups of r routers with d devices each: g r (d + r / 2) and a wire between groups for
+/// each.
+TEST(DragonflyFamily, HasFourMillionLinksAtMost) {
+  const auto of_routers = [](int routers) {
+    return complaints(
+        R"({"family": "dragonfly", "groups": 2, "pair_links": 2, "devices_per_router": 1,
+            "device_bandwidth": "1 GB/s", "local_bandwidth": "2 GB/s",
+            "global_bandwidth": "3 GB/s", "routers_per_group": )" +
+        std::to_string(routers) + "}");
+  };
+  EXPECT_TRUE(of_routers(1990).empty());
+  EXPECT_FALSE(of_routers(2000).empty());
+}
+
 TEST(PcieTreeFamily, PutsDevicesOnSwitchesAndTheseOnSockets) {
   const Topology topology = graph_of(
       R"({"family": "pcie-tree", "devices": 8, "devices_per_switch": 2, "switches_per_socket": 2,

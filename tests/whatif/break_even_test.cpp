@@ -82,6 +82,25 @@ TEST(StudyBreakEven, TheTimeTakesAnotherCourseAtABendAndNotBefore) {
   EXPECT_GT(std::abs(bend.before), 2 * std::abs(bend.after)) << "most of it is hidden from there";
 }
 
+/// By how much they change, whether they grow or shrink.
+TEST(StudyBreakEven, PartsOfABendAreInTheOrderOfTheirChange) {
+  bool shrinks_before_growing = false;
+  Study study = overlapped();
+  for (const ScenarioFigure& figure : scenario_figures(study.probe.document())) {
+    const auto found = break_even(study.probe, figure);
+    for (const auto& bend :
+         {found ? found->above : std::nullopt, found ? found->below : std::nullopt}) {
+      for (std::size_t i = 1; bend && i < bend->parts.size(); ++i) {
+        const double first = bend->parts[i - 1].after - bend->parts[i - 1].before;
+        const double next = bend->parts[i].after - bend->parts[i].before;
+        EXPECT_GE(std::abs(first), std::abs(next)) << figure.place;
+        shrinks_before_growing = shrinks_before_growing || (first < 0 && next > first);
+      }
+    }
+  }
+  EXPECT_TRUE(shrinks_before_growing);
+}
+
 TEST(StudyBreakEven, WhatIsSettledDoesNotChangeAnyMore) {
   Study study({"plan.pipeline_send=overlapped", "plan.tensor=4", "plan.data=4"});
   const auto network = break_even(study.probe, study.figure(kNics));

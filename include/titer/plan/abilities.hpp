@@ -36,7 +36,10 @@ struct Abilities {
   Some<DataType> precision;                    // of training
   std::optional<bool> tensor_beyond_kv_heads;  // a tensor degree above the key-value heads
   std::optional<bool> sequence_parallel;
+  Some<ExpertDispatch> expert_dispatch;  // beside the stack's own
   std::optional<bool> expert_overlap;
+  Some<Recompute> expert_overlap_recompute;   // beside which it has that
+  Some<std::string> expert_overlap_schedule;  // of more than one stage; by their words
   std::optional<bool> shared_expert_overlap;
   std::optional<bool> fused_experts;
   std::optional<bool> overlap_grad_reduce;

@@ -2,7 +2,7 @@
 // What layers were found to take, for searches of the same model on other numbers of devices.
 
 #include <array>
-#include <atomic>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -13,6 +13,7 @@
 
 #include "titer/cost/cost_finder.hpp"
 #include "titer/search/search_bound.hpp"
+#include "titer/search/search_space.hpp"
 
 namespace titer {
 
@@ -26,16 +27,28 @@ class KnownWork {
             const LayerPlaces& place,
             bool recomputed,
             ModelWork& work) const;
-  /// The same of its kernels alone, by what they take in another place; false where none is known.
-  /// `own_experts`: of its place.
-  bool find_kernels(const Scenario& scenario, bool own_experts, ModelWork& work) const;
+  /// The same of its kernels alone, by what they take in another place, or beside other transfers;
+  /// with these where they are known in its own (null: no matter where). False where no kernels are
+  /// known. `own_experts`: of its place.
+  bool find_kernels(const Scenario& scenario,
+                    const LayerPlaces* place,
+                    bool own_experts,
+                    ModelWork& work) const;
   void add(const Scenario& scenario, const LayerPlaces& place, const ModelWork& work);
 
  private:
   using Layout =
       std::tuple<std::int64_t, std::int64_t, std::int64_t, std::optional<std::int64_t>, int>;
-  /// The last: which of its layout's places it has.
-  using Layer = std::tuple<std::int64_t, bool, std::optional<TensorOverlap>, std::size_t>;
+  /// What its kernels depend on, besides those that recompute.
+  using Kernels =
+      std::tuple<std::int64_t, bool, std::optional<TensorOverlap>, std::optional<ExpertDispatch>>;
+  struct Layer {
+    Kernels kernels;
+    bool expert_overlap = false;
+    bool shared_expert_overlap = false;
+    std::size_t place = 0;  // of its layout's
+    friend auto operator<=>(const Layer&, const Layer&) = default;
+  };
   struct KnownRecompute {
     Recomputation way{};
     double pace = 1;
@@ -54,6 +67,7 @@ class KnownWork {
   struct Shelf {
     mutable std::mutex mutex{};
     std::map<Layout, KnownLayout> layouts{};
+    std::size_t count = 0;  // of their layers
 
     /// Null where nobody added anything of it. REQUIRES that the caller holds the mutex.
     [[nodiscard]] const KnownLayout* find(const Layout& layout) const;
@@ -64,7 +78,6 @@ class KnownWork {
 
   static constexpr std::size_t shelf_count = 64;
   std::array<Shelf, shelf_count> shelves_;
-  std::atomic<std::size_t> count_ = 0;
 };
 
 }  // namespace titer

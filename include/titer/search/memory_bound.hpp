@@ -18,6 +18,8 @@ struct BlocksKey {
   double expert_load = 1;
   double expert_kept = 1;
   double expert_sent = 1;
+  bool gathers_tokens = false;
+  bool shared_aside = false;
   friend bool operator==(const BlocksKey&, const BlocksKey&) = default;
 };
 /// Of the scenario's layers, which are those of the tree's.

@@ -4,13 +4,14 @@
 // varied. validate() remains the judge of what is left.
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "titer/input/document.hpp"
@@ -30,6 +31,9 @@ struct SearchSpace {
   std::vector<bool> sequence_parallel;
   std::vector<Recomputation> recompute;
   std::vector<TensorOverlap> tensor_overlap;
+  std::vector<std::optional<ExpertDispatch>> expert_dispatch;  // none: the stack's
+  std::vector<bool> expert_overlap;
+  std::vector<bool> shared_expert_overlap;
   std::vector<std::int64_t> pipeline;
   std::vector<std::array<Dimension, kDimensions>> rank_order;
   std::vector<Schedule> schedule;
@@ -78,6 +82,14 @@ struct PlanLayout {
   std::vector<PlanPlace> places;
 };
 
+/// How tokens go to experts on other ranks and back.
+struct ExpertExchange {
+  std::optional<ExpertDispatch> dispatch{};
+  bool overlap = false;
+  bool shared_overlap = false;
+  friend auto operator<=>(const ExpertExchange&, const ExpertExchange&) = default;
+};
+
 /// All that the kernels of a layer depend on.
 struct LayerChoice {
   std::size_t layout = 0;
@@ -85,6 +97,7 @@ struct LayerChoice {
   bool sequence_parallel = false;
   Recomputation recompute{};
   TensorOverlap tensor_overlap = TensorOverlap::none;
+  ExpertExchange exchange{};
 };
 
 struct PipelineChoice {
@@ -149,12 +162,14 @@ class PlanTree {
   [[nodiscard]] bool can_place(const Plan& plan) const;
   void add_places(PlanLayout& layout) const;
   void add_layers(std::size_t layout);
-  void add_layer_choices(LayerChoice layer, std::size_t below);
+  void add_layer_choices(LayerChoice layer);
+  [[nodiscard]] std::vector<ExpertExchange> exchanges_of(const PlanLayout& layout) const;
+  [[nodiscard]] std::size_t add_below(const LayerChoice& layer);
   [[nodiscard]] bool is_possible(const Schedule& schedule,
                                  std::int64_t pipeline,
                                  std::int64_t micro_batches,
                                  std::int64_t virtual_stages) const;
-  void add_pipelines(std::int64_t pipeline, std::int64_t micro_batches);
+  void add_pipelines(const LayerChoice& layer, const PlanPlace& place);
   /// What ways to keep the state there are depends on.
   struct Setting {
     bool alone = false;      // no two devices have the same parameters
@@ -177,8 +192,12 @@ class PlanTree {
   std::int64_t global_batch_;
   std::vector<PlanLayout> layouts_;
   std::vector<LayerChoice> layers_;
-  // By p and m.
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<PipelineChoice>> pipelines_;
+  /// p, m, and whether experts' exchanges are beside other passes.
+  using PipelineKey = std::tuple<std::int64_t, std::int64_t, bool>;
+  [[nodiscard]] PipelineKey pipeline_key(const LayerChoice& layer, const PlanPlace& place) const {
+    return {place.pipeline, micro_batches(layer, place), layer.exchange.overlap};
+  }
+  std::map<PipelineKey, std::vector<PipelineChoice>> pipelines_;
   std::array<std::vector<StateChoice>, 8> states_;  // of settings, by their numbers
   std::array<std::size_t, 8> leaves_{};
   std::size_t plans_ = 0;
