@@ -9,7 +9,6 @@
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
-#include "titer/search/unsearched.hpp"
 
 namespace titer {
 namespace {
@@ -166,12 +165,6 @@ NewRunOutcome ask(const NewRunRequest& asked) {
   }
   if (request.sequence == 0) {
     run.notes.push_back(fmt::format("sequence is not given: {} tokens", sequence));
-  }
-  Scenario found = search.scenario;
-  found.plan = best.plan;
-  if (const auto gain =
-          unsearched_gain(found, best.result, search.abilities, search.limits.memory_margin)) {
-    run.notes.push_back(unsearched_words(*gain));
   }
   run.view.text.add(run.says + "\n").add(to_json(run.file) + "\n");
   run.view.figures = {{"says", run.says}, {"run", run.file}};

@@ -11,7 +11,6 @@
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
-#include "titer/search/unsearched.hpp"
 
 namespace titer {
 namespace {
@@ -117,8 +116,8 @@ std::vector<std::string> defects_of(const SearchCounts& counts, const Refinement
   return lines;
 }
 
-/// Why plans were not refined, which slices the devices are, how the best plan shares out what its
-/// stages or nodes do not divide, and what else would make it faster.
+/// Why plans were not refined, which slices the devices are, and how the best plan shares out what
+/// its stages or nodes do not divide.
 std::vector<std::string> notes_of(const Search& search,
                                   const SearchAnswer& answer,
                                   const Refinement& refined) {
@@ -135,13 +134,6 @@ std::vector<std::string> notes_of(const Search& search,
     Scenario best = searched(search, answer).scenario;
     best.plan = answer.plans.front().plan;
     std::ranges::move(plan_notes(best), std::back_inserter(notes));
-    if (search.objectives == kByTime) {
-      const StepResult& step = answer.plans.front().result;
-      const double margin = search.limits.memory_margin;
-      if (const auto gain = unsearched_gain(best, step, search.abilities, margin)) {
-        notes.push_back(unsearched_words(*gain));
-      }
-    }
   }
   return notes;
 }

@@ -221,107 +221,6 @@ void PlanTree::add_layer_choices(LayerChoice layer) {
   }
 }
 
-/// One stage needs no schedule; the first that is allowed stands for all, 1F1B where it is.
-void PlanTree::add_pipelines(const LayerChoice& layer, const PlanPlace& place) {
-  const PipelineKey key = pipeline_key(layer, place);
-  const auto [pipeline, micro_batches, overlap] = key;
-  const auto [at, is_new] = pipelines_.try_emplace(key);
-  std::vector<PipelineChoice>& choices = at->second;
-  Plan plan = scenario_->plan;
-  plan.pipeline = pipeline;
-  plan.expert_overlap = overlap;
-  for (std::size_t i = 0; is_new && i < space_->schedule.size(); ++i) {
-    const Schedule& schedule = space_->schedule[i];
-    const bool chooses = interleaves(schedule) && pipeline > 1;
-    const std::vector<std::int64_t> usual = {usual_chunks(schedule)};
-    for (const std::int64_t v : chooses ? space_->virtual_stages : usual) {
-      const PipelineChoice choice{.schedule = i, .virtual_stages = v};
-      put(choice, plan);
-      if (is_able(abilities_, plan, PlanPart::schedule) &&
-          is_possible(schedule, pipeline, micro_batches, v)) {
-        choices.push_back(choice);
-      }
-    }
-    if (pipeline == 1 && !choices.empty()) {
-      return;
-    }
-  }
-}
-
-/// Where the ranks can have as many layers each, chunks that make them unlike are not tried.
-bool PlanTree::is_possible(const Schedule& schedule,
-                           std::int64_t pipeline,
-                           std::int64_t micro_batches,
-                           std::int64_t virtual_stages) const {
-  const PipelineShape shape{.stages = static_cast<int>(pipeline),
-                            .micro_batches = static_cast<int>(micro_batches),
-                            .virtual_stages = static_cast<int>(virtual_stages),
-                            .group = scenario_->plan.micro_batch_group};
-  const std::int64_t layers = scenario_->model.layers();
-  const int stages = model_stages(placement(schedule), shape);
-  const LayerSplit split = layers_of(stages);
-  if (refusal(split, layers, stages) || refusal(schedule, shape)) {
-    return false;
-  }
-  const bool ranks_are_alike = !is_listed(split) && !refusal(split, layers, shape.stages) &&
-                               left_over(split, layers, shape.stages) == 0;
-  return !ranks_are_alike || left_over(split, layers, stages) == 0;
-}
-
-PlanTree::Setting PlanTree::setting(const PlanLayout& layout, const PlanPlace& place) {
-  const std::int64_t replicas = place.data * layout.context;
-  return {.alone = replicas == 1 && layout.tensor == layout.expert_tensor.value_or(layout.tensor),
-          .pipelined = place.pipeline > 1,
-          .split = layout.tensor > 1};
-}
-
-/// Ways to overlap that the plan's sharding has: updated parameters are gathered by the buckets of
-/// zero1.
-std::vector<StateChoice::Overlap> PlanTree::overlaps_of(Plan plan) const {
-  std::vector<StateChoice::Overlap> overlaps;
-  const auto add = [&](bool reduce, bool gather) {
-    plan.overlap_grad_reduce = reduce;
-    plan.overlap_param_gather = gather;
-    if (is_able(abilities_, plan, PlanPart::state)) {
-      overlaps.push_back({reduce, gather});
-    }
-  };
-  for (const bool reduce : space_->overlap_grad_reduce) {
-    if (plan.sharding != Sharding::zero1 || !reduce) {
-      add(reduce, false);
-      continue;
-    }
-    for (const bool gather : space_->overlap_param_gather) {
-      add(reduce, gather);
-    }
-  }
-  return overlaps;
-}
-
-void PlanTree::add_states(Setting setting) {
-  std::vector<StateChoice>& list = states_[setting.number()];
-  Plan plan = scenario_->plan;
-  plan.pipeline = setting.pipelined ? 2 : 1;
-  plan.tensor = setting.split ? 2 : 1;
-  plan.data = setting.alone ? 1 : 2;
-  plan.context = 1;
-  plan.expert_tensor.reset();
-  for (const Sharding sharding : setting.alone ? first_of(space_->sharding) : space_->sharding) {
-    for (std::size_t offload = 0; offload < space_->offload.size(); ++offload) {
-      plan.sharding = sharding;
-      plan.offload = space_->offload[offload];
-      std::vector<StateChoice::Overlap> overlaps = overlaps_of(plan);
-      if (setting.alone && !overlaps.empty()) {
-        overlaps.resize(1);
-      }
-      if (!overlaps.empty()) {
-        leaves_[setting.number()] += overlaps.size();
-        list.push_back({.sharding = sharding, .offload = offload, .overlaps = std::move(overlaps)});
-      }
-    }
-  }
-}
-
 const std::vector<PipelineChoice>& PlanTree::pipelines(const LayerChoice& layer,
                                                        const PlanPlace& place) const {
   return pipelines_.at(pipeline_key(layer, place));
@@ -360,12 +259,6 @@ void PlanTree::put(const LayerChoice& layer, Plan& plan) const {
   plan.shared_expert_overlap = layer.exchange.shared_overlap;
 }
 
-LayerSplit PlanTree::layers_of(std::int64_t stages) const {
-  const LayerSplit& split = scenario_->plan.layers;
-  const auto* list = std::get_if<std::vector<std::int64_t>>(&split);
-  return list == nullptr || std::ssize(*list) == stages ? split : LayerRule::even;
-}
-
 void PlanTree::put(const PlanPlace& place, Plan& plan) const {
   plan.pipeline = place.pipeline;
   plan.data = place.data;
@@ -380,7 +273,7 @@ void PlanTree::put(const PipelineChoice& pipeline, Plan& plan) const {
   const PipelineShape shape{.stages = static_cast<int>(plan.pipeline),
                             .micro_batches = 1,
                             .virtual_stages = static_cast<int>(pipeline.virtual_stages)};
-  plan.layers = layers_of(model_stages(placement(plan.schedule), shape));
+  plan.layers = layers_of(pipeline.layers, model_stages(placement(plan.schedule), shape));
 }
 
 void PlanTree::put(const StateChoice& state, StateChoice::Overlap overlap, Plan& plan) const {

@@ -78,9 +78,6 @@ ScenarioSource source_with(const Search& search, const Plan& plan) {
   }
   // Lists that are of plans with other degrees.
   const Plan& told = search.scenario.plan;
-  if (plan.layers != told.layers) {
-    source.assign({"plan.layers", find_field(plan_fields(), "layers")->write(plan), "search"});
-  }
   if (plan.servers != told.servers) {
     source.assign({"plan.servers", Value(), "search"});
   }

@@ -49,22 +49,26 @@ Search of_any_software(const Search& search, const SearchAnswer& known, std::siz
 }
 
 /// Why no plan has this many stages, tensor-parallel ranks, or sequences in a micro-batch.
-std::string pipeline_reason(const Scenario& scenario, std::int64_t pipeline) {
-  const std::int64_t layers = scenario.model.layers();
-  const LayerSplit& split = scenario.plan.layers;
-  return refusal(split, layers, static_cast<int>(pipeline))
-             ? fmt::format("{} layers are not shared out by {}", layers, text_of(split))
-             : "";
+std::string pipeline_reason(const Search& search, std::int64_t pipeline) {
+  const std::int64_t layers = search.scenario.model.layers();
+  const std::vector<LayerSplit>& splits = search.space.layers;
+  const bool none = std::ranges::all_of(splits, [&](const LayerSplit& split) {
+    const LayerSplit others = is_listed(split) ? LayerSplit() : split;  // than a list is of
+    return refusal(others, layers, static_cast<int>(pipeline)).has_value();
+  });
+  return none ? fmt::format("{} layers are not shared out by {}", layers, text_of(splits.front()))
+              : "";
 }
 
-std::string tensor_reason(const Scenario& scenario, std::int64_t tensor) {
+std::string tensor_reason(const Search& search, std::int64_t tensor) {
+  const Scenario& scenario = search.scenario;
   const Transformer* transformer = scenario.model.if_transformer();
   const bool divides = transformer == nullptr || transformer->heads % tensor == 0;
   return divides ? "" : fmt::format("{} heads are no multiple", transformer->heads);
 }
 
-std::string batch_reason(const Scenario& scenario, std::int64_t micro_batch) {
-  const std::int64_t batch = scenario.training.global_batch;
+std::string batch_reason(const Search& search, std::int64_t micro_batch) {
+  const std::int64_t batch = search.scenario.training.global_batch;
   return batch % micro_batch == 0 ? "" : fmt::format("a batch of {} is no multiple", batch);
 }
 
@@ -72,7 +76,7 @@ struct SearchedDegree {
   std::string_view name;
   std::vector<std::int64_t> SearchSpace::*values;
   bool splits_devices;
-  std::string (*reason)(const Scenario&, std::int64_t);  // empty: there may be plans
+  std::string (*reason)(const Search&, std::int64_t);  // empty: there may be plans
 };
 constexpr std::array<SearchedDegree, 4> kSearchedDegrees = {
     {{"pipeline", &SearchSpace::pipeline, true, pipeline_reason},
@@ -80,7 +84,7 @@ constexpr std::array<SearchedDegree, 4> kSearchedDegrees = {
      {"context",
       &SearchSpace::context,
       true,
-      [](const Scenario&, std::int64_t) { return std::string(); }},
+      [](const Search&, std::int64_t) { return std::string(); }},
      {"micro_batch", &SearchSpace::micro_batch, false, batch_reason}}};
 
 std::string reason_of(const Search& search, const SearchedDegree& degree, std::int64_t value) {
@@ -89,7 +93,7 @@ std::string reason_of(const Search& search, const SearchedDegree& degree, std::i
       std::none_of(search.devices.begin(), search.devices.end(), is_split)) {
     return fmt::format("{} devices are no multiple", fmt::join(search.devices, ", "));
   }
-  return degree.reason(search.scenario, value);
+  return degree.reason(search, value);
 }
 
 bool has_plans(const Search& search, std::int64_t devices, std::int64_t batch) {

@@ -88,7 +88,7 @@ const std::string& SearchWorker::refusal_of_place() {
 void SearchWorker::take_plain() {
   plain_.plan = scenario_.plan;
   make_plain(plain_.plan);
-  plain_.plan.layers = tree_->layers_of(plain_.plan.pipeline);
+  plain_.plan.layers = tree_->any_layers_of(plain_.plan.pipeline);
 }
 
 /// Whether the plan's layers and place are sound; where its groups lie is then known.
@@ -203,13 +203,12 @@ void SearchWorker::put_stages() {
   costs_->contents = contents_of(scenario_.plan, costs_->blocks.order);
 }
 
-/// All plans of a search that have as many stages share out the layers alike.
 const StageBlocks& SearchWorker::contents_of(const Plan& plan, const std::vector<LayerRun>& order) {
   if (blocks_.order != order) {
     contents_.clear();
     scenario_blocks(plain_, blocks_);
   }
-  const std::tuple key(plan.pipeline, plan.virtual_stages, placement(plan.schedule));
+  const std::tuple key(plan.pipeline, plan.virtual_stages, placement(plan.schedule), plan.layers);
   const auto [at, is_new] = contents_.try_emplace(key);
   if (is_new) {
     at->second.fill(plan, blocks_);

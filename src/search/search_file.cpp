@@ -18,10 +18,18 @@ namespace {
 constexpr std::int64_t kMostPlansListed = 10'000;
 
 /// The searched keys of a plan's object, taken out of it.
+/// What is told of some numbers of stages stays in the plan, for plans with these.
+bool is_layer_rule(const Value& layers) {
+  return std::ranges::any_of(kLayerRules, [&](const Choice<LayerRule>& rule) {
+    return layers.kind == Value::Kind::text && layers.text == rule.name;
+  });
+}
+
 std::vector<std::pair<const SearchKey*, Value>> take_keys(Value& plan) {
   std::vector<std::pair<const SearchKey*, Value>> taken;
   for (const SearchKey& key : search_keys()) {
-    if (const Value* value = plan.find(key.name)) {
+    const Value* value = plan.find(key.name);
+    if (value != nullptr && (key.name != "layers" || is_layer_rule(*value))) {
       taken.emplace_back(&key, *value);
       plan.erase(key.name);
     }

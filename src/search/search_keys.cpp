@@ -53,6 +53,8 @@ constexpr std::array kSearchKeys = {
     searched<&S::expert_tensor, &P::expert_tensor>("expert_tensor", "1, or the tensor degree"),
     searched<&S::virtual_stages, &P::virtual_stages>("virtual_stages",
                                                      "those that share the layers out"),
+    searched<&S::layers, &P::layers>(
+        "layers", "`even`, and `lighter-ends` where stages do not divide the layers"),
     searched<&S::micro_batch, &P::micro_batch>("micro_batch",
                                                "those that divide a replica's batch"),
     searched<&S::schedule, &P::schedule>("schedule", "all but the sequential one"),

@@ -75,6 +75,10 @@ void fill_degrees(const Scenario& scenario,
   const std::int64_t layers = scenario.model.layers();
   const Transformer* transformer = scenario.model.if_transformer();
   space.pipeline = divisors_of(devices, [&](std::int64_t p) { return p <= layers; });
+  space.layers = {scenario.plan.layers};
+  if (std::holds_alternative<LayerRule>(scenario.plan.layers)) {
+    space.layers = {LayerRule::even, LayerRule::lighter_ends};
+  }
   space.virtual_stages.resize(static_cast<std::size_t>(layers));
   std::iota(space.virtual_stages.begin(), space.virtual_stages.end(), 1);
   space.micro_batch = divisors(scenario.training.global_batch);

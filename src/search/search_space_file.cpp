@@ -103,7 +103,9 @@ void put_space(const SearchFile& file, Reader& in, Search& search) {
     } else if (kept != file.kept.end()) {
       put_values(file, key, {kept->second}, search.space);
     }
-    if (is_listed || kept != file.kept.end()) {
+    const Field<Plan>& field = *find_field(plan_fields(), key.name);
+    const bool is_told = !field.same(search.scenario.plan, Plan());  // a list of layers
+    if (is_listed || kept != file.kept.end() || is_told) {
       search.narrowed.push_back(key.name);
     }
   }

@@ -135,7 +135,8 @@ class SearchWorker {
   ModelBlocks listed_;          // of plain_'s layers
   StepCosts* costs_ = nullptr;  // of plain_, and of a pipeline of scenario_'s stages
   StepCosts untimed_;           // blocks and stages alone
-  std::map<std::tuple<std::int64_t, std::int64_t, Placement>, StageBlocks> contents_;
+  /// By p, v, where stages are, and how layers are shared out.
+  std::map<std::tuple<std::int64_t, std::int64_t, Placement, LayerSplit>, StageBlocks> contents_;
   ModelBlocks blocks_;  // that these share out
   ModelWork work_;      // of plain_
   /// Of a group that is bounded, without experts of their own and with: kernels that take too long.

@@ -7,7 +7,6 @@
 #include "titer/campaign/capacity.hpp"
 #include "titer/plan/place/torus_place.hpp"
 #include "titer/search/search.hpp"
-#include "titer/search/unsearched.hpp"
 
 namespace titer {
 namespace {
@@ -95,10 +94,6 @@ PlannedStep best_plan(const CapacityQuestion& question,
   scenario.plan = answer.plans.front().plan;
   planned.scenario = std::move(scenario);
   planned.step = answer.plans.front().result;
-  if (const auto gain = unsearched_gain(
-          *planned.scenario, planned.step, question.abilities, planned.memory_margin)) {
-    planned.advice = unsearched_words(*gain);
-  }
   return planned;
 }
 

@@ -41,18 +41,18 @@ TEST(AppSearch, SaysTheSameInEveryFormat) {
   EXPECT_TRUE(contains(text, "\n  other than the best:\n  2: "));
 }
 
-/// What all plans have and a search does not vary, and what is trained, are of the question, too.
+/// A list of layers, and what is trained, are of the question, too.
 TEST(AppSearch, SaysWhatAllPlansHave) {
   const TemporaryFolder folder;
   const std::string file = folder.file("search.json", kSmall);
   const std::string text = data_of(titer({"search",
                                           file,
                                           "--set",
-                                          "plan.layers=lighter-ends",
+                                          "plan.layers=[11,13]",
                                           "--set",
                                           "training.adapters={\"rank\": 8}"}));
   EXPECT_TRUE(contains(text, "adam, adapters of rank 8: ")) << text;
-  EXPECT_TRUE(contains(text, "\n  all with layers lighter-ends\n")) << text;
+  EXPECT_TRUE(contains(text, "layers [11,13]")) << text;
 }
 
 /// The question is part of the answer.
@@ -125,7 +125,7 @@ TEST(AppSearch, SharesOutLayersThatStagesDoNotDivide) {
                               "--set=space.pipeline=16",
                               "--set=space.virtual_stages=1"});
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_TRUE(contains(outcome.out, "61 layers evenly over 16 stages: 13 x 4, 3 x 3\n"));
+  EXPECT_TRUE(contains(outcome.out, "61 layers evenly over 16 stages: 1 x 3, 14 x 4, 1 x 2\n"));
 }
 
 TEST(AppSearch, WantsToKnowTheSequence) {

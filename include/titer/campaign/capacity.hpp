@@ -90,7 +90,6 @@ struct PlannedStep {
   std::string problem{};
   bool over_memory = false;  // that is it
   double memory_margin = 0;  // share of a device's memory that the plan had to leave free
-  std::string advice{};      // what was not varied, but would make the plan faster
 };
 using PlanFinder = std::function<PlannedStep(const CapacityQuestion&, std::int64_t devices)>;
 

@@ -2,6 +2,7 @@
 // How many of the model's layers each of its stages has.
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -32,7 +33,7 @@ struct EndLayers {
 
   [[nodiscard]] std::int64_t sum() const { return first.value_or(0) + last.value_or(0); }
   [[nodiscard]] int count() const { return (first ? 1 : 0) + (last ? 1 : 0); }
-  friend bool operator==(const EndLayers&, const EndLayers&) = default;
+  friend auto operator<=>(const EndLayers&, const EndLayers&) = default;
 };
 
 /// By a rule, or a number for each stage of the model, in order. A stage without layers has the

@@ -38,6 +38,7 @@ struct SearchSpace {
   std::vector<std::array<Dimension, kDimensions>> rank_order;
   std::vector<Schedule> schedule;
   std::vector<std::int64_t> virtual_stages;  // of schedules that interleave
+  std::vector<LayerSplit> layers;
   std::vector<Sharding> sharding;
   std::vector<Offload> offload;
   std::vector<bool> overlap_grad_reduce;
@@ -103,6 +104,7 @@ struct LayerChoice {
 struct PipelineChoice {
   std::size_t schedule = 0;  // of the space's
   std::int64_t virtual_stages = 1;
+  std::size_t layers = 0;  // of the space's
 };
 
 /// What data-parallel ranks do with their state, with ways to overlap it: the same memory.
@@ -146,9 +148,11 @@ class PlanTree {
   [[nodiscard]] std::size_t count(const LayerChoice& layer) const;
   [[nodiscard]] std::size_t plans() const { return plans_; }
 
-  /// The scenario's, but for a list, which is of plans with as many stages of the model: of others
-  /// every stage has as many.
-  [[nodiscard]] LayerSplit layers_of(std::int64_t stages) const;
+  /// As the space's of this number shares them out, but for a list, which is of plans with as many
+  /// stages of the model: of others every stage has as many.
+  [[nodiscard]] LayerSplit layers_of(std::size_t split, std::int64_t stages) const;
+  /// The first that shares them out over so many stages, if any does.
+  [[nodiscard]] LayerSplit any_layers_of(std::int64_t stages) const;
   /// Puts the choices into a plan. The scenario's shares of a batch are of plans with as many
   /// data-parallel ranks.
   void put(const LayerChoice& layer, Plan& plan) const;
@@ -165,10 +169,8 @@ class PlanTree {
   void add_layer_choices(LayerChoice layer);
   [[nodiscard]] std::vector<ExpertExchange> exchanges_of(const PlanLayout& layout) const;
   [[nodiscard]] std::size_t add_below(const LayerChoice& layer);
-  [[nodiscard]] bool is_possible(const Schedule& schedule,
-                                 std::int64_t pipeline,
-                                 std::int64_t micro_batches,
-                                 std::int64_t virtual_stages) const;
+  [[nodiscard]] bool is_possible(const PipelineChoice& choice, const PipelineShape& shape) const;
+  [[nodiscard]] bool shares_alike(const LayerSplit& split, int stages) const;
   void add_pipelines(const LayerChoice& layer, const PlanPlace& place);
   /// What ways to keep the state there are depends on.
   struct Setting {

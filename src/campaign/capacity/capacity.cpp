@@ -330,9 +330,6 @@ std::vector<std::string> capacity_notes(const CapacityQuestion& question,
     for (std::string& one : plan_notes(*point.planned.scenario)) {
       add(std::move(one), uneven);
     }
-    if (!point.planned.advice.empty()) {
-      add(point.planned.advice, uneven);
-    }
     const Cluster& cluster = point.planned.scenario->cluster;
     if (question.economy && cluster.devices_per_node < cluster.devices_of_whole_node()) {
       add("dollars, energy and carbon are of the devices that are used, not of whole nodes",
