@@ -46,6 +46,20 @@ TEST(FigureDraws, AreTheSameForAllPlansAndCostMoreThanTheyGain) {
   expect_dearer_on_average(drawn[1]);
 }
 
+/// Also where a figure lies near what fits were bounded by: of layers that live of memory traffic.
+TEST(FigureDraws, CostMoreThanTheyGainNearABound) {
+  ScenarioSource source = ScenarioSource::load("llama3-70b-64xh100");
+  for (const auto& [path, name] : {std::pair("model", "nemotron-h-8b"),
+                                   std::pair("cluster", "mi300x-8"),
+                                   std::pair("stack", "megatron-core")}) {
+    source.assign({path, Value(name), "test"});
+  }
+  source.assign({"plan", Value::make_object(), "test"});
+  source.assign({"plan.data", Value(64), "test"});
+  const Scenario scenario = source.read();
+  expect_dearer_on_average(drawn_times(source, scenario, std::vector{scenario.plan})[0]);
+}
+
 TEST(FigureDraws, AreWiderForWhatIsSentBetweenNodes) {
   ScenarioSource source = ScenarioSource::load("mixtral-8x7b-64xh100");
   source.assign({"plan.tensor", Value(1), "test"});
