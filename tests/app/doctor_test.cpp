@@ -1,5 +1,6 @@
 // titer doctor, from the outside.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -108,6 +109,65 @@ TEST(AppDoctor, WithoutATraceTheRestIsNotToldApart) {
   EXPECT_NEAR(sum_of_causes(answer),
               answer.at("measured_s")->number - answer.at("predicted_s")->number,
               1e-9);
+}
+
+/// What all_reduce_perf prints on a DGX H100 where it takes so many times as long as is predicted.
+std::string nccl_output(double slower) {
+  const Document predicted = parse_json(data_of(titer({"collective",
+                                                       "--cluster=dgx-h100",
+                                                       "--op=all_reduce",
+                                                       "--bytes=1MiB",
+                                                       "--to=4GiB",
+                                                       "--factor=2",
+                                                       "--ranks=0-7",
+                                                       "--format=json"})),
+                                        "out");
+  std::string text = "# nThread 1 nGpus 8 minBytes 1048576 maxBytes 4294967296\n";
+  for (int rank = 0; rank < 8; ++rank) {
+    text += fmt::format(
+        "#  Rank  {0} Group  0 Pid  1 on host device  {0} [0x0{0}] NVIDIA H100 80GB HBM3\n", rank);
+  }
+  text += "#       size         count      type   redop    root     time   algbw   busbw #wrong\n";
+  for (const Value& row : predicted.at("results")->items) {
+    const double bytes = row.find("bytes")->number;
+    const double microseconds = slower * 1e6 * row.find("time_s")->number;
+    const double rate = bytes / microseconds / 1e3;
+    text += fmt::format("{0:.0f} {1:.0f} float sum -1 {2:.2f} {3:.2f} {4:.2f} 0\n",
+                        bytes,
+                        bytes / 4,
+                        microseconds,
+                        rate,
+                        2 * 7.0 / 8 * rate);
+  }
+  return text;
+}
+
+/// All links of the nodes at half their rate, of which no figure by itself tells: the switch's
+/// would have rings take its place.
+TEST(AppDoctor, FindsLinksThatAreAllSlower) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("nccl.txt", nccl_output(2));
+  const Document answer =
+      json_of({"llama3-70b-64xh100",
+               file,
+               folder.file("train.log",
+                           "iteration 1/ 9 | elapsed time per iteration (ms): 24000.0 | global "
+                           "batch size: 128 |\n")});
+  const Value* links = cause_named(answer, "links");
+  ASSERT_NE(links, nullptr) << to_json(answer.root);
+  EXPECT_TRUE(contains(links->find("evidence")->text, "with all rates inside nodes times 0."))
+      << links->find("evidence")->text;
+  const Document halved = parse_json(data_of(titer({"run",
+                                                    "llama3-70b-64xh100",
+                                                    "--set",
+                                                    "cluster.node.fabric.bandwidth=\"225 GB/s\"",
+                                                    "--format=json"})),
+                                     "out");
+  const Document whole =
+      parse_json(data_of(titer({"run", "llama3-70b-64xh100", "--format=json"})), "out");
+  const double expected =
+      halved.at("iteration_time_s")->number - whole.at("iteration_time_s")->number;
+  EXPECT_NEAR(links->find("time_s")->number / expected, 1, 0.2);
 }
 
 TEST(AppDoctor, AScriptNeedsItsCluster) {

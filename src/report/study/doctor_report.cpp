@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/plot/study_plots.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/text.hpp"
@@ -182,7 +184,10 @@ View doctor_view(const DoctorReport& report, const std::vector<std::string>& not
     view.text.add("\nfiles\n").table(rows_of(report.files, file_figures), "lll");
   }
   if (!report.figures.empty()) {
-    view.text.add("\npredicted against measured\n")
+    const bool has_links = std::ranges::any_of(report.causes, &DoctorCause::is_told);
+    view.text
+        .add(has_links ? "\npredicted with these links, against measured\n"
+                       : "\npredicted against measured\n")
         .table(rows_of(report.figures, compared_figures), "l");
   }
   if (!causes.empty()) {
