@@ -33,6 +33,37 @@ void read_optimizer(const Field<T>& own, Reader& in, T& training) {
   training.optimizer = in.maybe_choice<OptimizerRule>(own.key, kOptimizers).value_or(kAdam);
 }
 
+/// Number formats of products, and what brings its own scales with it by the name that it has
+/// there.
+struct Precision {
+  DataType type = DataType::bf16;
+  NarrowScaling scaling = NarrowScaling::tensor;
+};
+constexpr auto kPrecisions = [] {
+  std::array<Choice<Precision>, kDataTypes.size() + 2> choices{};
+  for (std::size_t i = 0; i < kDataTypes.size(); ++i) {
+    choices[i] = {kDataTypes[i].name, {kDataTypes[i].value}};
+  }
+  choices[kDataTypes.size()] = {"mxfp8", {DataType::fp8, NarrowScaling::block}};
+  choices[kDataTypes.size() + 1] = {"nvfp4", {DataType::fp4}};
+  return choices;
+}();
+
+void read_precision(const Field<T>& own, Reader& in, T& training) {
+  const auto precision = in.maybe_choice<Precision>(own.key, kPrecisions);
+  if (!precision) {
+    return;
+  }
+  training.precision = precision->type;
+  if (precision->scaling == NarrowScaling::block) {
+    training.narrow_scaling = NarrowScaling::block;
+    const Value* scaling = in.raw("narrow_scaling");
+    if (scaling != nullptr && scaling->text == kNarrowScalings.front().name) {
+      in.fail(own.key, "mxfp8 has a scale for each block; expected fp8 with narrow_scaling tensor");
+    }
+  }
+}
+
 /// A number of layers, or a list of them.
 void read_frozen(const Field<T>& own, Reader& in, T& training) {
   const Value* value = in.raw(own.key);
@@ -74,8 +105,13 @@ constexpr std::array kTrainingFields = {
         "samples per second that a host reads and prepares beside the steps, which wait where they "
         "are faster; waiting counts as bubble")
         .or_else("enough"),
-    fields::choice<&T::precision, kDataTypes>(
-        "precision", "of products; `fp8`, `fp4`: of products with weights, the rest in `bf16`"),
+    fields::special<T, &T::precision>(
+        "precision",
+        {read_precision,
+         [](const Field<T>& /*own*/) { return schema::one_of<Precision>(kPrecisions); },
+         [](const T& training) { return Value(name(training.precision)); }},
+        "of products; `fp8`, `fp4`: of products with weights, the rest in `bf16`; `mxfp8` is `fp8` "
+        "with narrow_scaling `block`, `nvfp4` is `fp4`"),
     fields::special<T, &T::optimizer>(
         "optimizer",
         {read_optimizer,
@@ -109,7 +145,8 @@ constexpr std::array kTrainingFields = {
         .or_else("the stack's for this precision"),
     fields::choice<&T::narrow_scaling, kNarrowScalings>(
         "narrow_scaling",
-        "of fp8: one scale for a `tensor`, or for a `block` of 32 numbers (mxfp8)"),
+        "of fp8: one scale for a `tensor`, or for a `block` of 32 numbers (mxfp8)")
+        .stands_alone(false),  // the precision may say it, too
     fields::flag<&T::transposes_narrow_weights>(
         "transposes_narrow_weights",
         "of fp8 with one scale for a tensor: weights are transposed for each backward product, and "

@@ -5,6 +5,7 @@
 #include "scenario/plain.hpp"
 #include "scenario/violations.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/input/read_document.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -194,6 +195,31 @@ TEST(TensorTypes, OfShardedMastersHaveNoOtherShards) {
   EXPECT_EQ(bytes().weight + bytes().optimizer, 4_B + 8_B);
   EXPECT_EQ(bytes().gathered, 2_B);
   EXPECT_EQ(scenario.weight_message(), 2_B);
+}
+
+/// What software has words of its own for is the same as what these stand for.
+TEST(Precision, HasTheWordsOfBlockFormats) {
+  const auto read = [](const std::string& text) {
+    return read_document(parse_json(text, "training"), [](Reader& in) {
+      Training training;
+      read_fields(training_fields(), in, training);
+      return training;
+    });
+  };
+  const Training mxfp8 = read(R"({"global_batch": 1, "precision": "mxfp8"})");
+  EXPECT_EQ(mxfp8.precision, DataType::fp8);
+  EXPECT_EQ(mxfp8.narrow_scaling, NarrowScaling::block);
+  EXPECT_EQ(mxfp8.precision_name(), "mxfp8");
+  const Training fp8 =
+      read(R"({"global_batch": 1, "precision": "fp8", "narrow_scaling": "block"})");
+  EXPECT_EQ(fp8.precision_name(), "mxfp8");
+  EXPECT_EQ(read(R"({"global_batch": 1, "precision": "fp8"})").precision_name(), "fp8");
+  const Training nvfp4 = read(R"({"global_batch": 1, "precision": "nvfp4"})");
+  EXPECT_EQ(nvfp4.precision, DataType::fp4);
+  EXPECT_EQ(nvfp4.precision_name(), "fp4");
+  EXPECT_THROW(static_cast<void>(read(
+                   R"({"global_batch": 1, "precision": "mxfp8", "narrow_scaling": "tensor"})")),
+               InputError);
 }
 
 TEST(Precision, OfFp8IsForProductsWithWeightsOnly) {

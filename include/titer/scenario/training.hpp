@@ -47,6 +47,11 @@ struct Training {
   [[nodiscard]] bool scales_fp8_by_tensor() const {
     return precision == DataType::fp8 && narrow_scaling == NarrowScaling::tensor;
   }
+  /// As software calls it, which has a word of its own for scales of blocks.
+  [[nodiscard]] std::string_view precision_name() const {
+    const bool in_blocks = precision == DataType::fp8 && narrow_scaling == NarrowScaling::block;
+    return in_blocks ? "mxfp8" : name(precision);
+  }
   [[nodiscard]] bool narrow_products() const { return is_of_products(precision); }
   /// Of a number that such products read, with its part of a scale.
   [[nodiscard]] Bytes narrow_number() const { return narrow_bytes(precision, narrow_scaling); }

@@ -97,7 +97,7 @@ std::string training_words(const Scenario& scenario) {
                      scenario.training.global_batch,
                      scenario.training.sequence,
                      image_words(scenario),
-                     name(scenario.training.precision),
+                     scenario.training.precision_name(),
                      name(scenario.gradient_type()),
                      scenario.training.optimizer.name,
                      scenario.training.frozen_tower ? ", tower frozen" : "",

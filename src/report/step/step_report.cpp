@@ -239,7 +239,7 @@ Figures asked_figures(const Scenario& scenario) {
                           {"overlap_param_gather", scenario.overlap_param_gather()},
                           {"global_batch", scenario.training.global_batch},
                           {"sequence", scenario.training.sequence},
-                          {"precision", name(scenario.training.precision)},
+                          {"precision", scenario.training.precision_name()},
                           {"gradient_precision", name(scenario.gradient_type())},
                           {"optimizer", scenario.training.optimizer.name},
                           {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};
