@@ -18,6 +18,28 @@ const Value* value_of(const OptionWords& own, Reader& in) {
   return is_there ? value : nullptr;
 }
 
+/// Where the first of several texts between commas ends; commas of JSON end none.
+std::size_t end_of_first(std::string_view texts) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const char c = texts[i];
+    if (quoted) {
+      i += c == '\\' ? 1 : 0;
+      quoted = c != '"';
+    } else if (c == ',' && depth == 0) {
+      return i;
+    } else if (c == '"') {
+      quoted = depth > 0;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return texts.size();
+}
+
 }  // namespace
 
 std::string dashed(const OptionWords& option) {
@@ -75,7 +97,7 @@ std::optional<std::vector<std::string>> read_list(const OptionWords& own, Reader
   std::vector<std::string> list;
   for (std::string_view rest : *texts) {
     while (!rest.empty()) {
-      list.emplace_back(rest.substr(0, rest.find(',')));
+      list.emplace_back(rest.substr(0, end_of_first(rest)));
       rest.remove_prefix(std::min(rest.size(), list.back().size() + 1));
     }
   }
@@ -104,7 +126,8 @@ std::optional<Asked> read_asked(const OptionWords& own, Reader& in, const Docume
     return std::nullopt;
   }
   if (is_text(*value)) {
-    return Asked{.what = value->text};
+    return is_written_out(value->text) ? Asked{.what = parse_json(value->text, told(own, whole))}
+                                       : Asked{.what = value->text};
   }
   if (value->kind != Value::Kind::object) {
     in.fail(own.key, "expected a name, or an object as its file holds it");
@@ -139,7 +162,7 @@ std::optional<Assignment> read_change(std::string_view path, const OptionWords& 
     return std::nullopt;
   }
   const std::string words = is_text(*value) ? value->text : to_json(*value, 0);
-  return is_text(*value) && path.starts_with("training.")
+  return is_text(*value) && (path.starts_with("training.") || is_written_out(words))
              ? parse_assignment(std::string(path) + "=" + words, dashed(own))
              : Assignment{
                    .path = std::string(path), .value = *value, .source = dashed(own) + " " + words};

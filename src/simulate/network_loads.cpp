@@ -34,6 +34,7 @@ struct SlotUse {
   Slot slot;
   Affected affected = Affected::nothing;
   double stretch = 1;  // of its duration, by its algorithm and its own messages that meet
+  Seconds lasting{};   // of all its instructions in an iteration
   std::vector<std::pair<std::uint32_t, double>> shares{};
   std::vector<LoadShare> load{};  // of links, by all devices of the pipeline rank together
 };
@@ -78,7 +79,7 @@ class LinkSharer {
       loads_.add_resource();
     }
     add_links();
-    LinkLoads found{.algorithms = transfers_.front()->algorithms()};
+    LinkLoads found{.algorithms = transfers_.front()->algorithms(), .busy = busy()};
     const auto stages = static_cast<std::size_t>(step_.world.stages());
     if (step_.world.ranks().size() == stages) {
       for (const SlotUse& use : uses_) {
@@ -102,6 +103,34 @@ class LinkSharer {
       load.push_back({.resource = link.resource, .share = link.share / sharers});
     }
     return load;
+  }
+
+  /// Of a pipeline rank's devices those of this class.
+  [[nodiscard]] double share_of_class(const Slot& slot) const {
+    if (programs_.size() == 1) {
+      return 1;
+    }
+    const std::vector<TimelineRank>& ranks = step_.world.ranks();
+    double own = 0;
+    double all = 0;
+    for (std::size_t device = 0; device < ranks.size(); ++device) {
+      const bool is_of_rank = ranks[device].stage == slot.rank;
+      all += is_of_rank ? 1 : 0;
+      own += is_of_rank && step_.classes[device] == slot.of_class ? 1 : 0;
+    }
+    return own / all;
+  }
+
+  [[nodiscard]] std::vector<Seconds> busy() const {
+    std::vector<Seconds> busy;
+    for (const SlotUse& use : uses_) {
+      const Seconds lasting = share_of_class(use.slot) * use.lasting;
+      for (const auto& [link, share] : use.shares) {
+        busy.resize(std::max<std::size_t>(busy.size(), link + 1));
+        busy[link] += share * lasting;
+      }
+    }
+    return busy;
   }
 
   std::vector<LoadId> loads_of_devices() {
@@ -149,6 +178,7 @@ class LinkSharer {
         const double time = stretch * static_cast<double>(instruction.duration);
         instruction.duration = std::llround(std::min(time, static_cast<double>(kMaxTicks)));
       }
+      uses_[instruction.load].lasting += to_seconds(instruction.duration);
     }
   }
 

@@ -167,7 +167,9 @@ class Simulator {
     simulation_.timeline.makespan = run.makespan;
     fill_result(playback, run.makespan);
     if (options_.network) {
-      simulation_.result.contention = {.found = run.patterns.found, .known = run.patterns.known};
+      simulation_.result.contention = {.found = run.patterns.found,
+                                       .known = run.patterns.known,
+                                       .busy = std::exchange(links_.busy, {})};
     }
     return std::move(simulation_);
   }

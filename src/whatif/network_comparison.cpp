@@ -7,7 +7,7 @@
 #include <map>
 
 #include "titer/estimate/model_state.hpp"
-#include "titer/export/traffic_matrix.hpp"
+#include "titer/plan/place/network_port.hpp"
 #include "titer/simulate/evaluate.hpp"
 #include "titer/topology/family/trees.hpp"
 #include "titer/topology/properties.hpp"
@@ -24,6 +24,9 @@ bool has_ratio(const ScenarioSource& source) {
   return family == nullptr || family->text == FatTree::name || family->text == Rails::name;
 }
 
+/// Whether the topology is JSON in a name's place.
+bool is_written_out(const NetworkVariant& variant) { return variant.topology.starts_with('{'); }
+
 /// The run with the variant in place of its network; what that network cannot have is taken out of
 /// the variant.
 ScenarioSource with_network(const ScenarioSource& run, NetworkVariant& variant) {
@@ -33,7 +36,10 @@ ScenarioSource with_network(const ScenarioSource& run, NetworkVariant& variant) 
                    .value = std::move(value),
                    .source = std::string(option)});
   };
-  if (!variant.topology.empty()) {
+  if (is_written_out(variant)) {
+    const std::string option = "--topology " + variant.topology;
+    put("", parse_json(variant.topology, option).root, option);
+  } else if (!variant.topology.empty()) {
     put("", Value(variant.topology), "--topology " + variant.topology);
   }
   if (source.document().at(kNetworkPath) == nullptr &&
@@ -99,38 +105,26 @@ std::string tier_of(const Topology& topology, Lane lane) {
   return fmt::format("{} - {}", kind(a), kind(b));
 }
 
-/// What the iteration's bytes make of the links that leave the nodes.
-std::vector<TierLoad> tier_loads(const Scenario& scenario, Seconds iteration) {
-  const ExportedStep step(scenario, ExportDetail::pass);
-  const TrafficMatrix matrix = StepTraffic(step).matrix({});
-  Traffic traffic;
-  // Servers are the first devices of their nodes.
-  const std::vector<int> nodes_of = step.nodes();
-  const auto device = [&](int rank) {
-    return rank < step.devices()
-               ? rank
-               : nodes_of[static_cast<std::size_t>(rank)] * scenario.cluster.devices_per_node;
-  };
-  for (const TrafficPair& pair : matrix.pairs()) {
-    traffic.demands.push_back(
-        {.from = device(pair.from), .to = device(pair.to), .bytes = pair.bytes});
+/// How busy the step's transfers keep the links that leave the nodes.
+std::vector<TierLoad> tier_loads(const Scenario& scenario, const StepResult& step) {
+  const std::vector<Seconds>& busy = step.contention->busy;
+  if (plan_nodes(scenario) <= 1 || !scenario.cluster.network_topology) {
+    return {};
   }
-  const std::int64_t nodes =
-      scenario.cluster.nodes_of_network().value_or(plan_nodes(scenario) + step.servers());
-  const Router router(scenario.cluster.graph(static_cast<int>(nodes), 1.0, 1.0));
-  const Topology& topology = router.topology();
-  const std::vector<Bytes> loads = link_loads(router, traffic);
+  const Topology topology =
+      scenario.cluster.graph(static_cast<int>(*scenario.cluster.nodes_of_network()), 1.0, 1.0);
   const Capacities limits = capacities(topology);
   std::map<std::string, TierLoad> tiers;
-  for (Lane lane = 0; lane < loads.size(); ++lane) {
+  for (Lane lane = 0; lane < limits.of_lane.size(); ++lane) {
+    const std::size_t capacity = limits.of_lane[lane];
     const std::string name = tier_of(topology, lane);
-    if (name.empty() || loads[lane] == Bytes{}) {
+    if (name.empty() || capacity >= busy.size() || busy[capacity] == Seconds{}) {
       continue;
     }
     TierLoad& tier = tiers[name];
-    const double busy = loads[lane] / limits.rates[limits.of_lane[lane]] / iteration;
-    tier.mean += busy;
-    tier.most = std::max(tier.most, busy);
+    const double share = busy[capacity] / step.iteration_time;
+    tier.mean += share;
+    tier.most = std::max(tier.most, share);
     ++tier.lanes;
   }
   std::vector<TierLoad> list;
@@ -164,7 +158,9 @@ void evaluate_on(const ScenarioSource& source,
   const Scenario scenario = source.read();
   if (const auto& network = scenario.cluster.network_topology) {
     answer.routing = name_of(network->routing_used());
-    answer.topology = answer.topology.empty() ? network->name : answer.topology;
+    answer.port = narrow_port(scenario.cluster);
+    const bool is_named = !answer.topology.empty() && !is_written_out(answer.variant);
+    answer.topology = is_named || network->name.empty() ? answer.topology : network->name;
     if (prices) {
       answer.purchase = purchase_of(scenario, *network, *prices);
     }
@@ -172,12 +168,8 @@ void evaluate_on(const ScenarioSource& source,
   Estimator estimator;
   StepResult step;
   evaluate(scenario, Fidelity::network, estimator, step);
+  answer.tiers = tier_loads(scenario, step);
   answer.step = std::move(step);
-  try {
-    answer.tiers = tier_loads(scenario, answer.step->iteration_time);
-  } catch (const InputError& error) {
-    answer.untraced = error.lines.front();
-  }
 }
 
 template <class T>

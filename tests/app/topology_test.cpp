@@ -43,6 +43,17 @@ TEST(AppTopology, SaysWhatAShippedOneIs) {
   EXPECT_TRUE(contains(torus, "bisection  25.6 TB/s"));
 }
 
+TEST(AppTopology, TakesJsonInTheNamesPlace) {
+  const TemporaryFolder folder;
+  const std::string written = json_text(
+      "\"family\": \"ring\", \"devices\": 6, "
+      "\"bandwidth\": \"25 GB/s\"");
+  EXPECT_EQ(data_of(titer({"topology", written})),
+            data_of(titer({"topology", file_with(folder, "mine.json", written)})));
+  EXPECT_TRUE(contains(refusal_of(titer({"topology", "{\"family\": \"rung\"}"})),
+                       "topology:1:12: family: "));
+}
+
 TEST(AppTopology, SaysTheSameInJsonAndCsv) {
   const Document json =
       parse_json(data_of(titer({"topology", "dgx1-p100", "--format", "json"})), "out");

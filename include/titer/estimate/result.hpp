@@ -113,6 +113,9 @@ struct SimulatedRank {
 struct SharedLinkUse {
   std::uint64_t found = 0;
   std::uint64_t known = 0;
+  // Of each capacity (Capacities) of the cluster's links: how long an iteration's transfers keep it
+  // busy, by the algorithms that were taken.
+  std::vector<Seconds> busy{};
 };
 
 /// A collective whose fastest algorithm on the links is not the one that is the fastest by its

@@ -26,6 +26,7 @@ class World;
 struct LinkLoads {
   Loads loads{};
   std::vector<TakenAlgorithm> algorithms;  // that the closed form would not take
+  std::vector<Seconds> busy{};  // of each link, by its capacity: with all transfers of an iteration
   // Where devices are simulated one by one: of each what its instructions' numbers are.
   std::size_t uses = 0;
   std::vector<LoadId> of_device{};

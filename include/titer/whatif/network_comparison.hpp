@@ -14,15 +14,16 @@ namespace titer {
 
 /// In place of the run's own.
 struct NetworkVariant {
-  std::string topology{};  // a name or a file; "": the run's
+  std::string topology{};  // a name, a file, or JSON as it holds; "": the run's
   std::optional<double> oversubscription{};
   std::optional<double> failed_links{};  // below 1: a share of them
 
   friend bool operator==(const NetworkVariant&, const NetworkVariant&) = default;
 };
 
-/// What one tier of links carries, such as those between leaves and spines: the time that its links
-/// in use are busy with the bytes of one iteration, over the iteration; each direction by itself.
+/// What one tier of links carries, such as those between leaves and spines: how long the transfers
+/// of one iteration, by the algorithms that they take, keep those of its links busy that they use,
+/// over the iteration; each direction by itself.
 struct TierLoad {
   std::string tier;  // "leaf - spine"
   std::size_t lanes = 0;
@@ -49,11 +50,11 @@ struct NetworkStep {
   NetworkVariant variant;  // without an oversubscription that its family does not have
   std::string topology;    // by its name
   std::string routing;
+  std::optional<BytesPerSecond> port{};  // of the network, where it carries less than a NIC
   std::optional<StepResult> step{};
   std::vector<TierLoad> tiers{};  // the hottest first
   std::optional<NetworkPurchase> purchase{};
-  std::string problem{};   // why there is no step
-  std::string untraced{};  // why there are no tiers
+  std::string problem{};  // why there is no step
 
   /// Of the stage that the breakdown is seen from.
   [[nodiscard]] Seconds exposed_communication() const;
@@ -69,7 +70,7 @@ struct NetworkAxes {
 
 /// Each at the fidelity network, whose algorithms are the fastest there. What a topology does not
 /// have is its variant's problem; one whose family has no oversubscription is there once, without.
-/// Bytes of collectives go around rings, tokens to all experts. With prices what networks cost.
+/// With prices what networks cost.
 [[nodiscard]] std::vector<NetworkStep> compare_networks(
     const ScenarioSource& source,
     const std::vector<NetworkVariant>& variants,

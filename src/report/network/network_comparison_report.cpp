@@ -6,6 +6,7 @@
 
 #include "report/plot/network_plots.hpp"
 #include "report/step/scenario_words.hpp"
+#include "report/step/step_remarks.hpp"
 #include "report/study/capacity_figures.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
@@ -101,6 +102,7 @@ Figures step_figures(const NetworkStep& one, const NetworkStep& first) {
       if_any({"oversubscription", Datum(one.variant.oversubscription, kPlain), "down:up"}),
       if_any({"failed_links", Datum(one.variant.failed_links, kPlain), "failed"}),
       if_any({"routing", said(one.routing), "routing"}),
+      if_any({"port_Bps", Datum(one.port)}),
       {"iteration_time_s", time, "step"},
       {"slower", slower, "against the first"},
       {"exposed_communication_s", exposed, "exposed comm"},
@@ -121,8 +123,7 @@ Figures step_figures(const NetworkStep& one, const NetworkStep& first) {
     figure.label.clear();
     figures.push_back(std::move(figure));
   }
-  return joined(figures,
-                {if_any({"problem", said(one.problem)}), if_any({"untraced", said(one.untraced)})});
+  return joined(figures, {if_any({"problem", said(one.problem)})});
 }
 
 }  // namespace
@@ -142,12 +143,11 @@ View network_comparison_view(const Scenario& scenario, const std::vector<Network
             .figures = joined({{"format_version", kFormatVersion}, {"title", title}}, asked),
             .rows = rows,
             .columns =
-                "topology oversubscription failed_links routing iteration_time_s slower "
+                "topology oversubscription failed_links routing port_Bps iteration_time_s slower "
                 "exposed_communication_s tensor_comm_s context_comm_s expert_comm_s "
                 "pipeline_comm_s data_comm_s host_comm_s hottest_tier hottest_busy switches "
                 "nic_ports network_dollars network_power_w dollars_per_port power_per_port_w "
-                "bisection_Bps dollars_per_bisection_GBps dollars_per_token_per_s problem "
-                "untraced"};
+                "bisection_Bps dollars_per_bisection_GBps dollars_per_token_per_s problem"};
   const auto any = [&](const auto& has) { return std::ranges::any_of(steps, has); };
   const bool has_ratio =
       any([](const NetworkStep& one) { return one.variant.oversubscription.has_value(); });
@@ -160,20 +160,16 @@ View network_comparison_view(const Scenario& scenario, const std::vector<Network
           "l{}{}{}rrrl", has_ratio ? "r" : "", has_failed ? "r" : "", has_routing ? "l" : ""));
   std::string remarks;
   for (const NetworkStep& one : steps) {
-    const std::string line = "  no loads of links: " + one.untraced + "\n";
-    remarks += one.untraced.empty() || remarks.find(line) != remarks.npos ? "" : line;
+    const std::string line = one.port ? fmt::format("  {}: NICs of {}, limited by ports of {}\n",
+                                                    one.topology,
+                                                    gigabits_text(scenario.cluster.nic_bandwidth),
+                                                    gigabits_text(*one.port))
+                                      : "";
+    remarks += remarks.find(line) == remarks.npos ? line : "";
   }
   const auto has_no_ratio = [](const NetworkStep& one) { return !one.variant.oversubscription; };
   if (has_ratio && any(has_no_ratio)) {
     remarks += "  down:up -: only fat trees and rails have an oversubscription\n";
-  }
-  const auto is_overfull = [](const NetworkStep& one) {
-    return std::ranges::any_of(one.tiers, [](const TierLoad& tier) { return tier.most > 1; });
-  };
-  if (any(is_overfull)) {
-    remarks +=
-        "  links over 100 %: by the bytes around rings and straight to others; the algorithms that "
-        "the step takes keep off these links\n";
   }
   view.text.add(remarks).append(purchases_text(steps));
   const auto answered =

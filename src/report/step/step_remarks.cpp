@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "titer/plan/place/network_port.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 
@@ -33,50 +35,12 @@ std::string contention_text(const Cluster& cluster, const SharedLinkUse& use) {
       name_of(routing));
 }
 
-/// "400 Gbps", as ports are sold.
-std::string gigabits_text(BytesPerSecond bandwidth) {
-  constexpr double gigabits = 8e-9;
-  return fmt::format("{:g} Gbps", gigabits * bandwidth.si());
-}
-
-/// "port 400 Gbps", where the ports of the network's topology carry less than the NICs at them.
-std::string narrow_port(const Cluster& cluster) {
-  if (!cluster.network_topology) {
-    return {};
-  }
-  BytesPerSecond port;
-  for (const Wire& wire : build(*cluster.network_topology).wires) {
-    if (wire.a == 0 || wire.b == 0) {
-      port += static_cast<double>(wire.count) * wire.bandwidth;
-    }
-  }
-  return port < cluster.nic_bandwidth ? "port " + gigabits_text(port) : "";
-}
-
 std::string narrow_port_text(const Cluster& cluster) {
-  const std::string port = narrow_port(cluster);
-  return port.empty()
-             ? ""
-             : fmt::format(
-                   "NICs of {}: limited by {}\n", gigabits_text(cluster.nic_bandwidth), port);
-}
-
-std::string events_text(const StepResult& result) {
-  const EventsBeside& events = *result.events;
-  constexpr std::string_view why = "what runs beside compute slows it down";
-  if (!events.iteration_time) {
-    return fmt::format("events: {}; {} (--fidelity event)\n", events.why_not, why);
-  }
-  const Seconds time = *events.iteration_time;
-  const bool outside =
-      result.error_bar && (time < result.error_bar->low || time > result.error_bar->high);
-  return fmt::format(
-      "events: {}, {:+.1f} %{}: {}, which the closed form does not follow "
-      "(--fidelity event)\n",
-      format(time),
-      100 * (time / result.iteration_time - 1),
-      outside ? ", outside the range above" : "",
-      why);
+  const auto port = narrow_port(cluster);
+  return port ? fmt::format("NICs of {}: limited by port {}\n",
+                            gigabits_text(cluster.nic_bandwidth),
+                            gigabits_text(*port))
+              : "";
 }
 
 Figures algorithm_figures(const TakenAlgorithm& at) {
@@ -91,6 +55,29 @@ Figures algorithm_figures(const TakenAlgorithm& at) {
 
 }  // namespace
 
+std::string gigabits_text(BytesPerSecond bandwidth) {
+  constexpr double gigabits = 8e-9;
+  return fmt::format("{:g} Gbps", gigabits * bandwidth.si());
+}
+
+std::string events_sentence(const StepResult& result) {
+  const EventsBeside& events = *result.events;
+  constexpr std::string_view why = "what runs beside compute slows it down";
+  if (!events.iteration_time) {
+    return fmt::format("events: {}; {} (--fidelity event)", events.why_not, why);
+  }
+  const Seconds time = *events.iteration_time;
+  const bool outside =
+      result.error_bar && (time < result.error_bar->low || time > result.error_bar->high);
+  return fmt::format(
+      "events: {}, {:+.1f} %{}: {}, which the closed form does not follow "
+      "(--fidelity event)",
+      format(time),
+      100 * (time / result.iteration_time - 1),
+      outside ? ", outside the range above" : "",
+      why);
+}
+
 std::string remarks_text(const Scenario& scenario, const StepResult& result) {
   std::string text;
   if (result.contention) {
@@ -101,7 +88,7 @@ std::string remarks_text(const Scenario& scenario, const StepResult& result) {
     text += fmt::format("{}: {}\n", collective_title(at), taken_text(at));
   }
   if (result.events) {
-    text += events_text(result);
+    text += events_sentence(result) + "\n";
   }
   return text.empty() ? text : text + "\n";
 }
@@ -112,8 +99,8 @@ Figures remark_figures(const Scenario& scenario, const StepResult& result) {
     figures.push_back({"contention",
                        Figures{{"patterns_found", result.contention->found},
                                {"patterns_known", result.contention->known}}});
-    if (const std::string port = narrow_port(scenario.cluster); !port.empty()) {
-      figures.push_back({"limited_by", port});
+    if (const auto port = narrow_port(scenario.cluster)) {
+      figures.push_back({"limited_by", "port " + gigabits_text(*port)});
     }
   }
   if (!result.algorithms.empty()) {

@@ -10,6 +10,8 @@
 
 namespace titer {
 
+/// "400 Gbps", as ports are sold.
+[[nodiscard]] std::string gigabits_text(BytesPerSecond bandwidth);
 [[nodiscard]] std::string remarks_text(const Scenario& scenario, const StepResult& result);
 [[nodiscard]] Figures remark_figures(const Scenario& scenario, const StepResult& result);
 /// "tensor all-reduce of 96 MiB: taken: …; …", one after the other; "" where links chose none.

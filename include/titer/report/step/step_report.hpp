@@ -41,6 +41,8 @@ namespace titer {
 [[nodiscard]] std::string step_heading(const Scenario& scenario);
 /// "Llama 3 8B on 64 x NVIDIA H100 SXM5 80 GB: 1f1b"
 [[nodiscard]] std::string step_title(const Scenario& scenario);
+/// What events say beside the closed form. REQUIRES that they do.
+[[nodiscard]] std::string events_sentence(const StepResult& result);
 /// What each simulated rank does, waits for and has in memory; nothing where none was simulated.
 [[nodiscard]] TextView ranks_text(const StepResult& result);
 
