@@ -9,8 +9,10 @@
 #include "robust_search.hpp"
 #include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/simulate/events_beside.hpp"
 
 namespace titer {
 namespace {
@@ -88,7 +90,9 @@ Asked asked_search(const SearchRequest& request) {
     return asked;
   }
   Document own{.root = Value::make_object(), .sources = {}};
-  assign(own, {"scenario.model", Value(model), "--model " + model});
+  assign(own,
+         is_written_out(model) ? parse_assignment("scenario.model=" + model, "--model")
+                               : Assignment{"scenario.model", Value(model), "--model " + model});
   if (has_search || model.empty() || !moved("cluster", asked.changes, own) ||
       !moved(options::kBatch, asked.changes, own)) {
     throw InputError("titer search: expected either a SEARCH or --model, --cluster and --batch");
@@ -116,11 +120,23 @@ std::vector<std::string> defects_of(const SearchCounts& counts, const Refinement
   return lines;
 }
 
-/// Why plans were not refined, which slices the devices are, and how the best plan shares out what
-/// its stages or nodes do not divide.
+/// What events say of the best plan, where that is another time than the search's.
+void add_events_note(const Scenario& best,
+                     const StepResult& step,
+                     std::vector<std::string>& notes) {
+  StepResult told = step;
+  told.events = best.unlike() ? std::nullopt : events_beside(best, step);
+  if (told.events && told.events->iteration_time) {
+    notes.push_back("the best plan by " + events_sentence(told));
+  }
+}
+
+/// Why plans were not refined, which slices the devices are, how the best plan shares out what its
+/// stages or nodes do not divide, and what events say of it.
 std::vector<std::string> notes_of(const Search& search,
                                   const SearchAnswer& answer,
-                                  const Refinement& refined) {
+                                  const Refinement& refined,
+                                  bool is_refined) {
   std::vector<std::string> notes = refined.reasons;
   std::ranges::move(carried_notes(search.scenario), std::back_inserter(notes));
   if (!search.scenario.conditions.devices.empty() && !answer.plans.empty() &&
@@ -134,6 +150,9 @@ std::vector<std::string> notes_of(const Search& search,
     Scenario best = searched(search, answer).scenario;
     best.plan = answer.plans.front().plan;
     std::ranges::move(plan_notes(best), std::back_inserter(notes));
+    if (!is_refined) {
+      add_events_note(best, answer.plans.front().result, notes);
+    }
   }
   return notes;
 }
@@ -167,7 +186,11 @@ SearchOutcome ask(const SearchRequest& request) {
     keep_most_robust(search, answer);
   }
   SearchOutcome outcome;
-  outcome.view = search_view(search, answer, notes_of(search, answer, refined), beyond);
+  std::vector<std::string> notes = notes_of(search, answer, refined, request.refine.has_value());
+  if (const auto least = least_memory_plan(search, answer, bounded)) {
+    notes.push_back(least_memory_sentence(search, *least));
+  }
+  outcome.view = search_view(search, answer, notes, beyond);
   add_asked(asked, Figures(), outcome.view);
   add_notes(learned.notes, outcome.view);
   outcome.good = !answer.plans.empty();

@@ -150,6 +150,24 @@ std::vector<BeyondSoftware> best_beyond_software(const Search& search,
   return found;
 }
 
+std::optional<FoundPlan> least_memory_plan(const Search& search,
+                                           const SearchAnswer& answer,
+                                           const SearchOptions& options) {
+  if (!answer.plans.empty() || !answer.complete || answer.counts.over_memory == 0 ||
+      !search.models.empty()) {
+    return std::nullopt;
+  }
+  constexpr double devices_worth = 1e6;  // of memory in each device: as if none were too small
+  Search roomy = search;
+  roomy.limits.memory_margin = 1 - devices_worth;
+  roomy.objectives = {Objective::memory};
+  roomy.top = 1;
+  roomy.robust = false;
+  SearchAnswer found = run_search(roomy, options);
+  return found.complete && !found.plans.empty() ? std::optional(std::move(found.plans.front()))
+                                                : std::nullopt;
+}
+
 std::vector<std::string> degrees_left_out(const Search& search) {
   std::vector<std::string> lines;
   for (const SearchedDegree& degree : kSearchedDegrees) {

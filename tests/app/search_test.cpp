@@ -183,6 +183,31 @@ TEST(AppSearch, TakesModelClusterAndBatchWithoutAFile) {
   EXPECT_TRUE(contains(data_of(titer(arguments)), "on 4 x NVIDIA A100"));
 }
 
+/// What a file would hold may stand in the place of its name.
+TEST(AppSearch, TakesAModelAndAClusterAsJson) {
+  const auto time_with = [&](const char* model, const char* cluster) {
+    return parse_json(data_of(titer({"search",
+                                     "--model",
+                                     model,
+                                     "--cluster",
+                                     cluster,
+                                     "--devices=8",
+                                     "--batch=16",
+                                     "--sequence=2048",
+                                     "--top=1",
+                                     "--format=json"})),
+                      "out")
+        .at("plans.0.iteration_time_s")
+        ->number;
+  };
+  EXPECT_EQ(time_with(R"({"name": "megatron-1.7b", "layers": 24})",
+                      R"({"base": "dgx-a100-80gb", "name": "ours"})"),
+            time_with("megatron-1.7b", "dgx-a100-80gb"));
+  EXPECT_TRUE(contains(
+      refusal_of(titer({"search", "--model={\"name\": 1", "--cluster=dgx-h100", "--batch=8"})),
+      "--model"));
+}
+
 TEST(AppSearch, PricesTheTokensOfAnIteration) {
   const TemporaryFolder folder;
   const std::string file = folder.file("search.json", kSmall);
@@ -208,6 +233,49 @@ TEST(AppSearch, SaysWhatEveryPlanFailsFor) {
   const auto unsound = titer({"search", file, "--set", "plan.context_inner=2"});
   EXPECT_EQ(unsound.code, 1);
   EXPECT_TRUE(contains(unsound.out, "; not sound, for one: plan.context_inner: 2: expected "));
+}
+
+/// The plan that it names is found by a search without limits by memory, and needs as much.
+TEST(AppSearch, SaysByHowMuchTheNearestPlanIsOverTheMemory) {
+  const std::vector<std::string> asked = {"search",
+                                          "--model=llama3-8b",
+                                          "--cluster=rtx-3090-8",
+                                          "--devices=4",
+                                          "--batch=16",
+                                          "--sequence=2048",
+                                          "--stack=fsdp"};
+  const Outcome none = titer(asked);
+  EXPECT_EQ(none.code, 1);
+  EXPECT_TRUE(contains(none.out, "the least that any of them needs is ")) << none.out;
+  std::vector<std::string> roomy = asked;
+  roomy.insert(roomy.end(), {"--objective=memory", "--top=1", "--format=json"});
+  roomy.insert(roomy.end(), {"--set", "cluster.chip.memory.capacity=\"999 GiB\""});
+  const Document found = parse_json(data_of(titer(roomy)), "out");
+  const Bytes least = Bytes::from_si(found.at("plans.0.memory_peak_bytes")->number);
+  const Bytes most = 0.93 * 24_GiB;
+  EXPECT_GT(least, most);
+  EXPECT_TRUE(contains(none.out,
+                       "needs is " + format(least) + " of a device, " + format(least - most) +
+                           " over the " + format(most)))
+      << none.out;
+}
+
+/// Where events say another time of the best plan, its answer says so, as that of a run does.
+TEST(AppSearch, SaysWhereEventsDiffer) {
+  const TemporaryFolder folder;
+  const std::string best = (folder.path() / "best.json").string();
+  const std::string text = data_of(titer({"search",
+                                          "--model=gpt-oss-20b",
+                                          "--cluster=dgx-b200",
+                                          "--devices=64",
+                                          "--batch=32",
+                                          "--sequence=4096",
+                                          "--top=1",
+                                          "--out=" + best}));
+  const Document events =
+      parse_json(data_of(titer({"run", best, "--fidelity=event", "--format=json"})), "out");
+  const Seconds time = Seconds::from_si(events.at("iteration_time_s")->number);
+  EXPECT_TRUE(contains(text, "the best plan by events: " + format(time) + ", +")) << text;
 }
 
 TEST(AppSearch, RefusesWhatIsWrong) {

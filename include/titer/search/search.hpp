@@ -193,6 +193,12 @@ void keep_most_robust(const Search& search, SearchAnswer& answer);
 /// The best of an answer's plans by one of the search's objectives; nullptr where it has none.
 [[nodiscard]] const FoundPlan* best_by(const SearchAnswer& answer, std::size_t objective);
 
+/// Of a search that has no plan for want of memory: the plan that needs the least of it, as if all
+/// devices had enough. None where even then no plan keeps to the constraints.
+[[nodiscard]] std::optional<FoundPlan> least_memory_plan(const Search& search,
+                                                         const SearchAnswer& answer,
+                                                         const SearchOptions& options);
+
 /// By one of a search's objectives, the best plan of all.
 struct BeyondSoftware {
   std::size_t objective = 0;  // of the search's

@@ -28,8 +28,12 @@ inline constexpr std::array<SearchCountName, 7> kSearchCounts = {
      {"left out for a defect", "defects", &SearchCounts::defects},
      {"not reached", "unreached", &SearchCounts::unreached}}};
 
+/// "1,024".
+[[nodiscard]] std::string grouped_count(std::size_t count);
 /// A key's value for a reader: "yes", "activations+optimizer".
 [[nodiscard]] std::string shown(const Value& value);
+/// "data 8, tensor 4, …": all that searches vary of it.
+[[nodiscard]] std::string plan_words(const Plan& plan);
 /// "micro_batch 2, recompute full": what is not as in another plan.
 [[nodiscard]] std::string plan_difference(const Plan& plan, const Plan& other);
 /// What the best plan of any software has that the search's own does not.

@@ -32,10 +32,6 @@ std::vector<Key> varied_keys(const SearchAnswer& answer) {
   return keys;
 }
 
-std::string grouped_count(std::size_t count) {
-  return grouped_digits(static_cast<std::int64_t>(count));
-}
-
 std::string counts_text(const SearchCounts& counts) {
   std::string text = fmt::format("{} plans", grouped_count(counts.plans));
   for (const SearchCountName& count : kSearchCounts) {
@@ -186,17 +182,6 @@ std::string software_text(const Search& search,
   return text;
 }
 
-std::string best_plan_text(const FoundPlan& best) {
-  std::string text = fmt::format("  best: data {}", best.plan.data);
-  for (const SearchKey& key : search_keys()) {
-    const Value value = key.value(best.plan);
-    if (value.kind != Value::Kind::null) {
-      text += fmt::format(", {} {}", key.name, shown(value));
-    }
-  }
-  return text + "\n";
-}
-
 /// How sure the best plan's time is.
 std::string evidence_text(const StepResult& best) {
   const std::string spread = best.error_bar
@@ -275,30 +260,6 @@ std::string chances_text(const Search& search, const SearchAnswer& answer) {
 
 }  // namespace
 
-std::string no_plan_sentence(const Search& search, const SearchAnswer& answer) {
-  std::vector<SearchCountName> counts(kSearchCounts.begin(), kSearchCounts.end());
-  std::ranges::stable_sort(counts, [&](const SearchCountName& a, const SearchCountName& b) {
-    return answer.counts.*a.value > answer.counts.*b.value;
-  });
-  std::string text;
-  for (const SearchCountName& count : counts) {
-    if (answer.counts.*count.value > 0) {
-      add_listed(text, fmt::format("{} {}", grouped_count(answer.counts.*count.value), count.name));
-    }
-  }
-  if (answer.counts.plans == 0) {
-    const auto batch = batch_with_plans(search);
-    return (answer.counts.beyond > 0
-                ? "no plan is left: the software can run none of them (--any-software)"
-                : "no plan is there: no degrees share out the devices, layers, heads and batch") +
-           (batch ? fmt::format("; batch {} would do (--batch {})", *batch, *batch) : "");
-  }
-  return fmt::format("no plan is left of {}{}",
-                     grouped_count(answer.counts.plans),
-                     text.empty() ? "" : ": " + text) +
-         (answer.counts.refusal.empty() ? "" : "; not sound, for one: " + answer.counts.refusal);
-}
-
 View search_view(const Search& search,
                  const SearchAnswer& answer,
                  const std::vector<std::string>& notes,
@@ -330,7 +291,8 @@ View search_view(const Search& search,
   if (answer.plans.empty()) {
     say(no_plan_sentence(of, answer));
   } else {
-    view.text.add(best_plan_text(answer.plans.front()) + "\n").table(plan_rows(answer));
+    view.text.add("  best: " + plan_words(answer.plans.front().plan) + "\n\n")
+        .table(plan_rows(answer));
     view.text.add("\n" + rows_text(answer))
         .add(evidence_text(answer.plans.front().result))
         .add(chances_text(search, answer));

@@ -19,5 +19,7 @@ namespace titer {
                                std::span<const BeyondSoftware> beyond = {});
 /// Why no plan is left: what became of all of them, largest first, and which batch would do.
 [[nodiscard]] std::string no_plan_sentence(const Search& search, const SearchAnswer& answer);
+/// By how much the plan of least_memory_plan() is over what devices have.
+[[nodiscard]] std::string least_memory_sentence(const Search& search, const FoundPlan& least);
 
 }  // namespace titer
