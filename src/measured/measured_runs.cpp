@@ -24,6 +24,34 @@ ScenarioSource source_of_row(const CsvTable& table,
   return source;
 }
 
+/// Columns that are called by a part of a scenario or a path into one, and do not say the same in
+/// all rows.
+std::vector<std::string> telling_columns(const CsvTable& table) {
+  std::vector<std::string> columns;
+  for (const std::string& column : table.columns()) {
+    for (std::size_t row = 1; row < table.rows() && scenario_part(column); ++row) {
+      if (table.text(row, column) != table.text(0, column)) {
+        columns.push_back(column);
+        break;
+      }
+    }
+  }
+  return columns;
+}
+
+/// "llama3-70b-64xh100, plan.tensor 4": what tells the row from the others.
+std::string name_of_row(const CsvTable& table,
+                        std::size_t row,
+                        const std::vector<std::string>& columns) {
+  std::string text(table.text(row, "run"));
+  for (const std::string& column : columns) {
+    if (const std::string_view cell = table.text(row, column); !cell.empty()) {
+      text += fmt::format(", {} {}", column, cell);
+    }
+  }
+  return text;
+}
+
 /// Rows of the corpus that the stack ran (any, if it is empty), read in one way only; those of
 /// grade C are for sanity.
 std::vector<MeasuredRun> corpus_runs(const CsvTable& table,
@@ -56,11 +84,14 @@ std::vector<MeasuredRun> read_named_runs(const CsvTable& table,
                                          const std::filesystem::path& folder) {
   Problems problems;
   std::vector<MeasuredRun> runs;
+  const std::vector<std::string> columns = telling_columns(table);
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::string run(table.text(row, "run"));
     const auto time = table.maybe_number(row, "iter_time_s", 1e-9, 1e9, problems);
     if (!time) {
-      problems.add(table.where(row, "iter_time_s") + ": expected the seconds of an iteration");
+      if (table.text(row, "iter_time_s").empty()) {
+        problems.add(table.where(row, "iter_time_s") + ": expected the seconds of an iteration");
+      }
       continue;
     }
     try {
@@ -68,7 +99,7 @@ std::vector<MeasuredRun> read_named_runs(const CsvTable& table,
       runs.push_back({.scenario = source->read(),
                       .iteration_time = Seconds::from_si(*time),
                       .group = table.has("family") ? std::string(table.text(row, "family")) : run,
-                      .name = run,
+                      .name = name_of_row(table, row, columns),
                       .source = source});
     } catch (const InputError& error) {
       problems.add(table.where(row, "run") + ": " + error.lines.front());

@@ -145,6 +145,27 @@ class Comparer {
   StepResult result_;
 };
 
+/// All but the plan, and what the row's columns change beside it: what rows have in common whose
+/// plans are held against one another.
+std::string sweep_of(const Scenario& scenario, const CsvTable& table, std::size_t row) {
+  const Training& training = scenario.training;
+  std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}",
+                                scenario.model.title(),
+                                scenario.cluster.name,
+                                scenario.cluster.chip.name,
+                                scenario.stack.name,
+                                scenario.plan.devices(),
+                                training.global_batch,
+                                training.sequence,
+                                training.precision_name());
+  for (const std::string& column : table.columns()) {
+    if (scenario_part(column) && !column.starts_with("plan")) {
+      key += "|" + std::string(table.text(row, column));
+    }
+  }
+  return key;
+}
+
 }  // namespace
 
 std::vector<Comparison> compare_runs(const CsvTable& table,
@@ -173,7 +194,7 @@ std::vector<Comparison> compare_named_runs(const CsvTable& table,
                     .chip = run.scenario.cluster.chip.name,
                     .stack = run.scenario.stack.name,
                     .grade = {},
-                    .sweep = {},
+                    .sweep = sweep_of(run.scenario, table, all.size()),
                     .measured = run.iteration_time.si(),
                     .predicted = result.iteration_time.si()};
     if (result.error_bar) {

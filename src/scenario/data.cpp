@@ -140,6 +140,10 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
     message += ", a run has; expected what asks of it, as `titer schema " + std::string(kind.name) +
                "` says";
   }
+  if (kind.name == kRunData.name && is_shipped(kModelData, name_or_file)) {
+    message +=
+        ", a model has: `titer new --model " + std::string(name_or_file) + "` makes a run of it";
+  }
   message += near.empty() ? "; `titer list " + plural(kind.name) + "` shows them"
                           : "; did you mean \"" + std::string(near) + "\"?";
   throw InputError(message + " (a file is given by a path with a slash or ending in .json)");

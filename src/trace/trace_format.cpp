@@ -18,6 +18,27 @@ constexpr std::string_view kExpected =
     "(.et), "
     "Nsight Systems' SQLite, or the log of a training run";
 
+/// Of what stands beside a trace's events, that this program predicted them. REQUIRES that next()
+/// would begin the value.
+bool is_predicted(JsonStream& json) {
+  if (const JsonToken first = json.next(); first != JsonToken::begin_object) {
+    if (first == JsonToken::begin_array) {
+      json.leave();
+    }
+    return false;
+  }
+  bool found = false;
+  while (json.next() == JsonToken::key) {
+    const bool is_program = json.text() == "program";
+    const JsonToken value = json.next();
+    if (value == JsonToken::begin_object || value == JsonToken::begin_array) {
+      json.leave();
+    }
+    found = found || (is_program && value == JsonToken::text && json.text().starts_with("titer "));
+  }
+  return found;
+}
+
 /// By the first key that tells; those before it are skipped.
 TraceFormat format_of_object(const std::filesystem::path& path) {
   PieceFile file(path);
@@ -43,7 +64,14 @@ TraceFormat format_of_object(const std::filesystem::path& path) {
     if (key == "workload_graph") {
       return TraceFormat::chakra;
     }
-    json.skip();
+    if (key != "otherData") {
+      json.skip();
+    } else if (is_predicted(json)) {
+      throw InputError(
+          path.string() +
+          ": a step that was predicted by this program, not what devices did; expected "
+          "a profiler's trace");
+    }
   }
   throw InputError(path.string() + ": " + std::string(kExpected));
 }

@@ -17,6 +17,7 @@ TEST(AppReplay, SaysTheSameInTextAndJson) {
       "replay", workload_file("pipeline.goal"), "--cluster", "dgx-h100"};
   const std::string text = data_of(titer(asked));
   EXPECT_TRUE(contains(text, "GOAL, 2 ranks, 14 nodes, 0 collectives, 4 messages"));
+  EXPECT_TRUE(contains(text, "; compute as the files say, communication as ")) << text;
   std::vector<std::string> as_json = asked;
   as_json.insert(as_json.end(), {"--format", "json"});
   const Document json = parse_json(data_of(titer(as_json)), "out");

@@ -76,6 +76,9 @@ TEST(AppTrace, RefusesWhatItCannotRead) {
                        "no line tells how long an iteration took"));
   EXPECT_TRUE(contains(refusal_of(titer({"trace", folder.file("a.json", "{\"a\": 1}")})),
                        "expected a trace of PyTorch's profiler"));
+  const std::string own = (folder.path() / "own.json").string();
+  ASSERT_EQ(titer({"run", "resnet-50-8xa100", "--trace", own}).code, 0);
+  EXPECT_TRUE(contains(refusal_of(titer({"trace", own})), "predicted by this program"));
   EXPECT_TRUE(contains(refusal_of(titer({"trace", "no-such-file"})), "cannot be read"));
   EXPECT_TRUE(contains(refusal_of(titer({"trace", data("kineto.json"), "llama3-70b-64xh100"})),
                        "expected --scenario llama3-70b-64xh100"));

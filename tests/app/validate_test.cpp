@@ -23,6 +23,23 @@ TEST(AppValidate, ComparesTrainingRuns) {
   EXPECT_TRUE(contains(text, "\nmemory\n"));
 }
 
+/// Rows of one run are told apart by what their columns change, and their plans held against one
+/// another.
+TEST(AppValidate, HoldsPlansOfOwnRunsAgainstOneAnother) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("runs.csv",
+                                       "run,iter_time_s,plan.micro_batch,plan.tensor,plan.data\n"
+                                       "llama3-70b-64xh100,19.9,1,8,2\n"
+                                       "llama3-70b-64xh100,18.2,1,4,4\n"
+                                       "llama3-70b-64xh100,22.0,2,8,2\n"
+                                       "llama3-70b-64xh100,16.0,2,4,4\n");
+  const std::string text = data_of(titer({"validate", file}));
+  EXPECT_TRUE(contains(text, "llama3-70b-64xh100, plan.micro_batch 2, plan.tensor 8, plan.data 2 "))
+      << text;
+  const Document json = parse_json(data_of(titer({"validate", file, "--format=json"})), "out");
+  EXPECT_EQ(json.at("decisions.rows")->integer, 4) << to_json(json.root);
+}
+
 TEST(AppValidate, GivesEveryRowOfAllTablesInJson) {
   const std::string out =
       data_of(titer({"validate",

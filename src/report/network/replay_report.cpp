@@ -29,6 +29,11 @@ Seconds replay_mean(const Replay& replay, Seconds ReplayedRank::*part) {
   return sum / static_cast<double>(replay.ranks.size());
 }
 
+/// ", times 0.5": of what the files say, whatever chip they are of.
+std::string scale_words(double scale) {
+  return scale == 1 ? "" : fmt::format(", times {:g} (--compute-scale)", scale);
+}
+
 }  // namespace
 
 View replay_view(const Workload& workload,
@@ -50,7 +55,8 @@ View replay_view(const Workload& workload,
        "all communication, mean"},
       {"idle_s", replay_mean(replay, &ReplayedRank::idle), "idle, mean"}};
   View view{.text = fmt::format("{}: {}, {} ranks, {} nodes, {} collectives, {} messages\n"
-                                "on {} ({})\n\n",
+                                "on {} ({}); compute as the files say{}, communication as this "
+                                "cluster's links have it\n\n",
                                 workload.source,
                                 workload.format,
                                 workload.ranks.size(),
@@ -58,7 +64,8 @@ View replay_view(const Workload& workload,
                                 replay.collectives,
                                 replay.messages,
                                 cluster.name,
-                                cluster.chip.title),
+                                cluster.chip.title,
+                                scale_words(options.compute_scale)),
             .figures = joined({{"format_version", kFormatVersion},
                                {"source", workload.source},
                                {"format", workload.format},

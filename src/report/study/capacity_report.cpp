@@ -217,7 +217,9 @@ TextView answers_text(const CapacityQuestion& question, const CapacityResult& re
   if (result.most) {
     const CapacityPoint& most = result.points[*result.most];
     rows.push_back(
-        {question.budget ? "most for budget" : "most in time",
+        {!question.budget    ? "most in time"
+         : question.deadline ? "most for budget, in time"
+                             : "most for budget",
          fmt::format("{} tokens on {} devices", short_count(*most.possible), most.devices)});
   }
   TextView text;
