@@ -162,10 +162,14 @@ std::optional<Assignment> read_change(std::string_view path, const OptionWords& 
     return std::nullopt;
   }
   const std::string words = is_text(*value) ? value->text : to_json(*value, 0);
-  return is_text(*value) && (path.starts_with("training.") || is_written_out(words))
+  const std::string source = dashed(own) + " " + words;
+  if (is_text(*value) && is_written_out(words)) {
+    return Assignment{
+        .path = std::string(path), .value = parse_json(words, source).root, .source = source};
+  }
+  return is_text(*value) && path.starts_with("training.")
              ? parse_assignment(std::string(path) + "=" + words, dashed(own))
-             : Assignment{
-                   .path = std::string(path), .value = *value, .source = dashed(own) + " " + words};
+             : Assignment{.path = std::string(path), .value = *value, .source = source};
 }
 
 }  // namespace titer

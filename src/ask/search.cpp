@@ -90,9 +90,11 @@ Asked asked_search(const SearchRequest& request) {
     return asked;
   }
   Document own{.root = Value::make_object(), .sources = {}};
+  const std::string source = "--model " + model;
   assign(own,
-         is_written_out(model) ? parse_assignment("scenario.model=" + model, "--model")
-                               : Assignment{"scenario.model", Value(model), "--model " + model});
+         {"scenario.model",
+          is_written_out(model) ? parse_json(model, source).root : Value(model),
+          source});
   if (has_search || model.empty() || !moved("cluster", asked.changes, own) ||
       !moved(options::kBatch, asked.changes, own)) {
     throw InputError("titer search: expected either a SEARCH or --model, --cluster and --batch");
