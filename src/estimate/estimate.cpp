@@ -310,9 +310,9 @@ void fill_derived(const Scenario& scenario,
                   const TrainedFlops& flops,
                   StepResult& result) {
   fill_rates(scenario, blocks, flops, result);
-  result.bubble_ratio = result.breakdown.bubble / result.iteration_time;
-  result.bubble_overhead =
-      result.breakdown.bubble / (result.iteration_time - result.breakdown.bubble);
+  const Seconds without_input = result.iteration_time - result.breakdown.input;
+  result.bubble_ratio = result.breakdown.bubble / without_input;
+  result.bubble_overhead = result.breakdown.bubble / (without_input - result.breakdown.bubble);
   result.memory_peak = result.peak_stage().total();
   result.memory_capacity = least_memory(scenario);
   fill_tiers(scenario, result);

@@ -167,7 +167,8 @@ void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& 
   add_tails(costs, ends_, finish_);
   const auto last = std::ranges::max_element(finish_);
   result.reference_stage = static_cast<int>(last - finish_.begin());
-  result.iteration_time = to_seconds(std::max(*last, to_ticks(input_time(scenario))));
+  const Ticks waits = input_wait(scenario, *last);
+  result.iteration_time = to_seconds(*last + waits);
   fill_breakdown(costs, passes_, *counts_, lanes_.send, result);
   const LaneEnds& ends = ends_[static_cast<std::size_t>(result.reference_stage)];
   if (lanes_.overlapped_sends) {
@@ -178,6 +179,7 @@ void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& 
     result.breakdown.pipeline_comm = to_seconds(ends.send_exposed) + embedding;
   }
   result.breakdown.data_comm += to_seconds(ends.data_exposed);
+  result.breakdown.input = to_seconds(waits);
   fill_bubble(result);
   result.memory = memory_.find(scenario, costs, finder_.same_layers());
   fill_derived(scenario, costs.blocks, flops_, result);

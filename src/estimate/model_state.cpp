@@ -82,4 +82,8 @@ Seconds input_time(const Scenario& scenario) {
               : Seconds{};
 }
 
+Ticks input_wait(const Scenario& scenario, Ticks end) {
+  return std::max(Ticks{0}, to_ticks(input_time(scenario)) - end);
+}
+
 }  // namespace titer

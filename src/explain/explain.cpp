@@ -10,6 +10,7 @@
 
 #include "explain_parts.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/estimate/model_state.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -200,12 +201,28 @@ Section pipeline_section(const Scenario& scenario,
   return section;
 }
 
-Section sum_section(const StepResult& result, const StepCosts& costs) {
+/// Of what hosts read and prepare beside the step.
+Term input_term(const Scenario& scenario, Seconds waits) {
+  return {"input",
+          "max(0, gb / (rate x hosts) - end of the stage)",
+          fmt::format("gb = {}, rate = {}/s, hosts = {}",
+                      scenario.training.global_batch,
+                      *scenario.training.input_rate,
+                      plan_hosts(scenario)),
+          format(waits),
+          std::string(kOurs)};
+}
+
+Section sum_section(const Scenario& scenario, const StepResult& result, const StepCosts& costs) {
   Section section{.title = fmt::format("the iteration, seen from stage {}", result.reference_stage),
                   .terms = {}};
   for (const BreakdownPart& part : kBreakdownParts) {
     const Seconds time = result.breakdown.*part.value;
     if (time == Seconds{}) {
+      continue;
+    }
+    if (part.name == "input") {
+      section.terms.push_back(input_term(scenario, time));
       continue;
     }
     const bool is_bubble = part.name == "bubble";
@@ -291,7 +308,7 @@ std::vector<Section> explain(const Scenario& scenario) {
     sections.push_back(pass_section(scenario, costs));
     sections.push_back(pipeline_section(scenario, costs, result));
     sections.push_back(tail_section(scenario, costs, result));
-    sections.push_back(sum_section(result, costs));
+    sections.push_back(sum_section(scenario, result, costs));
     sections.push_back(utilization_section(scenario, result));
     sections.push_back(memory_section(scenario, result));
   }

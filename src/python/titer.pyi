@@ -168,6 +168,7 @@ class Breakdown(TypedDict):
     pipeline_comm: float
     data_comm: float
     host_comm: float
+    input: float  # waiting for what hosts read and prepare
     bubble: float
     other: float
 

@@ -103,7 +103,7 @@ constexpr std::array kTrainingFields = {
         "input_rate",
         {1e-6, 1e12},
         "samples per second that a host reads and prepares beside the steps, which wait where they "
-        "are faster; waiting counts as bubble")
+        "are faster; waiting is the breakdown's `input`")
         .or_else("enough"),
     fields::special<T, &T::precision>(
         "precision",

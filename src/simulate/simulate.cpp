@@ -211,7 +211,8 @@ class Simulator {
   }
 
   void fill_result(const Playback& playback, Ticks end) {
-    const Ticks makespan = std::max(end, to_ticks(input_time(scenario_)));
+    const Ticks waits = input_wait(scenario_, end);
+    const Ticks makespan = end + waits;
     StepResult& result = simulation_.result;
     const auto devices = latest_devices(world_, playback.accounts(), costs_.shape.stages);
     result.iteration_time = to_seconds(makespan);
@@ -233,8 +234,9 @@ class Simulator {
     }
     fill_breakdown(
         playback.accounts().of(devices[static_cast<std::size_t>(result.reference_stage)]),
-        makespan,
+        end,
         result);
+    result.breakdown.input = to_seconds(waits);
     fill_derived(scenario_, costs_.blocks, memory_, result);
   }
 

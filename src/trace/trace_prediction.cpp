@@ -230,7 +230,7 @@ PredictedStep predict_step(const Scenario& scenario, std::optional<int> rank) {
   const Seconds compute = parts.forward + parts.backward + parts.recompute;
   const Seconds beside = std::min(hidden, compute);
   step.compute = compute - beside;
-  step.idle = std::max(Seconds{}, parts.bubble + parts.other - (hidden - beside));
+  step.idle = std::max(Seconds{}, parts.bubble + parts.input + parts.other - (hidden - beside));
   return step;
 }
 

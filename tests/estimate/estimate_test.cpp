@@ -331,8 +331,15 @@ TEST(Estimate, WaitsForItsInput) {
   scenario.training.input_rate = 0.5 * batch / hosts / fast.iteration_time.si();
   const StepResult slow = estimate(scenario);
   EXPECT_NEAR(slow.iteration_time / fast.iteration_time, 2.0, 1e-9);
-  EXPECT_NEAR((slow.breakdown.bubble - fast.breakdown.bubble) / fast.iteration_time, 1.0, 1e-9);
-  EXPECT_EQ(simulate(scenario).result.iteration_time, slow.iteration_time);
+  EXPECT_EQ(slow.breakdown.input, slow.iteration_time - fast.iteration_time);
+  EXPECT_EQ(slow.breakdown.bubble, fast.breakdown.bubble);
+  EXPECT_EQ(slow.bubble_ratio, fast.bubble_ratio);
+  EXPECT_EQ(slow.bubble_overhead, fast.bubble_overhead);
+  const StepResult events = simulate(scenario).result;
+  EXPECT_EQ(events.iteration_time, slow.iteration_time);
+  EXPECT_EQ(events.breakdown.input, slow.breakdown.input);
+  EXPECT_EQ(events.breakdown.bubble, slow.breakdown.bubble);
+  EXPECT_EQ(events.bubble_ratio, slow.bubble_ratio);
 }
 
 TEST(Estimate, NamesTheTwoBubbleDefinitions) {

@@ -229,6 +229,19 @@ TEST(ExplainSum, ShowsEveryPartThatTakesTime) {
   EXPECT_EQ(term_of(sum, "iteration time").value, format(result.iteration_time));
 }
 
+TEST(ExplainSum, SaysWhyAStepWaitsForItsInput) {
+  Scenario scenario = two_replicas();
+  const Seconds alone = estimate(scenario).iteration_time;
+  scenario.training.input_rate = 0.5;
+  const StepResult result = estimate(scenario);
+  const Term input =
+      term_of(section_of(explain(scenario),
+                         fmt::format("the iteration, seen from stage {}", result.reference_stage)),
+              "input");
+  EXPECT_EQ(input.value, format(result.iteration_time - alone));
+  EXPECT_NE(input.numbers.find("gb = 128, rate = 0.5/s"), std::string::npos) << input.numbers;
+}
+
 TEST(ExplainUtilisation, IsThatOfTheResult) {
   const Scenario scenario = two_replicas();
   const StepResult result = estimate(scenario);

@@ -243,6 +243,9 @@ TEST(Validate, DemandsTheUtilizationThatTheFormulaOfTheSeedsTakesAsGiven) {
                   "that the formula e7 takes as given, such as 0.4"});
   scenario.e7.utilization = 0.4;
   EXPECT_EQ(texts(scenario), Lines());
+  scenario.training.input_rate = 100;
+  EXPECT_EQ(texts(scenario),
+            Lines{"training.input_rate: 100: expected none: the formula e7 has no input"});
 }
 
 TEST(Validate, TakesRunningOutOfMemoryForAnAnswer) {

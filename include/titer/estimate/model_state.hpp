@@ -30,5 +30,7 @@ struct ModelState {
 [[nodiscard]] std::int64_t plan_hosts(const Scenario& scenario);
 /// What a batch takes to be read and prepared by these hosts; nothing where that is not told.
 [[nodiscard]] Seconds input_time(const Scenario& scenario);
+/// How much longer than a step that would end then by itself.
+[[nodiscard]] Ticks input_wait(const Scenario& scenario, Ticks end);
 
 }  // namespace titer

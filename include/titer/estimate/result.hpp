@@ -28,6 +28,7 @@ struct Breakdown {
   Seconds pipeline_comm;
   Seconds data_comm;
   Seconds host_comm;
+  Seconds input;  // waiting for what hosts read and prepare
   Seconds bubble;
   Seconds other;
 
@@ -39,7 +40,7 @@ struct BreakdownPart {
   std::string_view name;
   Seconds Breakdown::*value;
 };
-inline constexpr std::array<BreakdownPart, 12> kBreakdownParts = {
+inline constexpr std::array<BreakdownPart, 13> kBreakdownParts = {
     {{"forward", &Breakdown::forward},
      {"backward", &Breakdown::backward},
      {"recompute", &Breakdown::recompute},
@@ -50,6 +51,7 @@ inline constexpr std::array<BreakdownPart, 12> kBreakdownParts = {
      {"pipeline_comm", &Breakdown::pipeline_comm},
      {"data_comm", &Breakdown::data_comm},
      {"host_comm", &Breakdown::host_comm},
+     {"input", &Breakdown::input},
      {"bubble", &Breakdown::bubble},
      {"other", &Breakdown::other}}};
 
@@ -164,8 +166,8 @@ struct StepResult {
   double mfu = 0;                   // model FLOPs, full attention [Narayanan 2021; Chowdhery 2022]
   double mfu_causal = 0;            // model FLOPs, causal half of attention
   double hfu = 0;                   // with recomputation, full attention
-  double bubble_ratio = 0;          // idle / total
-  double bubble_overhead = 0;       // idle / (total - idle)
+  double bubble_ratio = 0;          // idle / total, waiting for input in neither
+  double bubble_overhead = 0;       // idle / (total - idle), likewise
   std::vector<StageMemory> memory;  // one per pipeline stage
   Bytes memory_peak;
   Bytes memory_capacity;

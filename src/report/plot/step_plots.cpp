@@ -15,7 +15,7 @@ constexpr std::size_t kHatched = kGreyTone + 1;
 
 /// In the order of kBreakdownParts: computing, communication, the rest.
 constexpr std::array<std::size_t, kBreakdownParts.size()> kPartTones = {
-    0, 4, 5, 7, 3, kHatched + 1, 1, 2, 6, kHatched + 3, kGreyTone, kHatched + kGreyTone};
+    0, 4, 5, 7, 3, kHatched + 1, 1, 2, 6, kHatched + 3, kHatched, kGreyTone, kHatched + kGreyTone};
 
 std::string spaced(std::string_view name) {
   std::string text(name);

@@ -41,6 +41,7 @@ TextView shares_text(const SensitivityReport& report) {
   if (found.shares.empty()) {
     return {};
   }
+  const StepResult& base = report.probe->base();
   std::vector<Row> rows;
   for (const ResourceShare& share : found.shares) {
     rows.push_back({std::string(name(share.resource)),
@@ -52,7 +53,7 @@ TextView shares_text(const SensitivityReport& report) {
              "of each\n")
       .lines(rows, "lrb")
       .add(fmt::format("  in all of it, {:.1f} % is the pipeline's bubble\n\n",
-                       100.0 * report.probe->base().bubble_ratio));
+                       100.0 * (base.breakdown.bubble / base.iteration_time)));
 }
 
 /// "-0.711", and both sides where they are not the same.

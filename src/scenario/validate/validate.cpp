@@ -231,6 +231,10 @@ class Validator {
            "formula.utilization",
            "missing",
            "expected the GPU utilization u that the formula e7 takes as given, such as 0.4");
+    demand(scenario_.formula != Formula::e7 || !scenario_.training.input_rate,
+           "training.input_rate",
+           fmt::format("{}", scenario_.training.input_rate.value_or(0)),
+           "expected none: the formula e7 has no input");
   }
 
   void check_conditions() {
