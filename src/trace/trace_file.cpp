@@ -21,6 +21,9 @@ PieceFile::PieceFile(const std::filesystem::path& path) : name_(path.string()) {
   if (std::filesystem::is_directory(path)) {
     throw InputError(name_ + ": is a folder: expected a file");
   }
+  if (std::filesystem::is_character_file(path)) {  // some have no end
+    throw InputError(name_ + ": is a device: expected a file");
+  }
   file_.reset(gzopen(name_.c_str(), "rb"));
   if (file_ == nullptr) {
     throw InputError(name_ + ": cannot be read");

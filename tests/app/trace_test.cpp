@@ -80,6 +80,7 @@ TEST(AppTrace, RefusesWhatItCannotRead) {
   ASSERT_EQ(titer({"run", "resnet-50-8xa100", "--trace", own}).code, 0);
   EXPECT_TRUE(contains(refusal_of(titer({"trace", own})), "predicted by this program"));
   EXPECT_TRUE(contains(refusal_of(titer({"trace", "no-such-file"})), "cannot be read"));
+  EXPECT_TRUE(contains(refusal_of(titer({"trace", "/dev/zero"})), "/dev/zero: is a device"));
   EXPECT_TRUE(contains(refusal_of(titer({"trace", data("kineto.json"), "llama3-70b-64xh100"})),
                        "expected --scenario llama3-70b-64xh100"));
   EXPECT_TRUE(contains(refusal_of(titer({"trace", data("kineto.json"), "--warm-up", "3"})),
