@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "titer/collectives/algorithm/rail_chains.hpp"
+#include "titer/collectives/algorithm/tree.hpp"
 #include "titer/collectives/choice.hpp"
 #include "titer/cost/group_fabric.hpp"
 #include "titer/cost/sync_cost.hpp"
@@ -93,6 +95,17 @@ Seconds exchange_time(Collective exchange, Bytes size, Group group, const Fabric
   return exchange == Collective::reduce
              ? n * group_time(exchange, size / n, group, along_ring(fabric))
              : group_time(exchange, size, group, fabric);
+}
+
+ReduceRings reduce_rings(Bytes size, const Group& group, const Fabric& fabric) {
+  const int n = group.ranks();
+  const Fabric ring = along_ring(fabric);
+  const Bytes own = size / n;
+  if (collective_time(Collective::reduce, own, group, ring).algorithm == RailChainsReduce::name) {
+    return {.ranks = n, .count = group.per_node, .blocks = RailChains{own, group}.blocks(ring)};
+  }
+  const Channel& channel = ring.at(group.pair_tier());
+  return {.ranks = n, .count = 1, .blocks = ChainReduce::pipeline(group).blocks(own, channel)};
 }
 
 SyncGroup sync_group(const Scenario& scenario, Placement placement, int rank) {

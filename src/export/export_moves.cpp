@@ -56,10 +56,7 @@ std::optional<RankGraph::Id> ExportedStep::Writer::add_moves(
     if (of.node.kind != kind || (of.when != when && !back)) {
       continue;
     }
-    GraphNode node = of.node;
-    node.layer = block.layer;
-    node.stage = row.stage;
-    node.micro_batch = row.action.micro_batch;
+    const GraphNode node = move_node(row, number, of);
     if (kind == NodeKind::copy) {
       last = add_copy(node, after);
       after = {*last};
@@ -85,6 +82,14 @@ RankGraph::Id ExportedStep::Writer::add_copy(const GraphNode& node, Frontier aft
   }
   copied_last_ = graph_.add(node, after);
   return *copied_last_;
+}
+
+GraphNode ExportedStep::Writer::move_node(const PassRow& row, int number, const MoveNode& of) {
+  GraphNode node = of.node;
+  node.layer = row.blocks[static_cast<std::size_t>(number)].layer;
+  node.stage = row.stage;
+  node.micro_batch = row.action.micro_batch;
+  return node;
 }
 
 void ExportedStep::Writer::begin_blocks(PassRow& row, int count) {
@@ -125,10 +130,13 @@ void ExportedStep::Writer::fetch(PassRow& row, int number, NodeKind kind) {
       add_once(row.frontier, *id);
     }
   }
-  if (prefetches && number + 1 < row.count()) {
-    if (const auto id = add_moves(row, number + 1, when, kind, row.frontier)) {
-      row.moving.push_back(*id);
-    }
+  if (!prefetches || number + 1 == row.count()) {
+    return;
+  }
+  if (kind == NodeKind::collective) {
+    move_beside(row, number + 1, when);
+  } else if (const auto id = add_moves(row, number + 1, when, kind, row.frontier)) {
+    row.moving.push_back(*id);
   }
 }
 
@@ -138,10 +146,7 @@ void ExportedStep::Writer::begin_gradients(PassRow& row) {
     return;
   }
   for (; scenario_.overlap_grad_reduce() && row.reduced + 1 < row.begun; ++row.reduced) {
-    if (const auto id =
-            add_moves(row, row.reduced, MoveTime::gradients, NodeKind::collective, row.frontier)) {
-      row.moving.push_back(*id);
-    }
+    move_beside(row, row.reduced, MoveTime::gradients);
   }
   if (scenario_.plan.offload.prefetch) {
     copy_gradients(row, row.begun - 1, true);
@@ -164,6 +169,9 @@ void ExportedStep::Writer::copy_gradients(PassRow& row, int before, bool beside)
 }
 
 void ExportedStep::Writer::end_block(PassRow& row) {
+  join_moves(row);
+  move_waiting(row, kMaxTicks);
+  join_moves(row);
   for (const RankGraph::Id id : std::exchange(row.moving, {})) {
     add_once(row.frontier, id);
   }

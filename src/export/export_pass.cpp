@@ -31,6 +31,7 @@ void ExportedStep::Writer::advance(PassRow& row) {
   const bool is_first = row.next == 1 || row.pieces[row.next - 2].number < piece.number;
   if (is_first || row.pieces[row.next - 2].part != piece.part) {
     join_apart(row);
+    join_moves(row);
     row.block_begin = row.frontier;
   }
   if (!repeats && (is_first || row.pieces[row.next - 2].part == TaskPart::recompute)) {
@@ -38,6 +39,11 @@ void ExportedStep::Writer::advance(PassRow& row) {
   }
   if (!piece.item->aside && row.meets_aside) {
     join_apart(row);
+  }
+  if (is_waited_for(*piece.item)) {
+    join_moves(row);
+  } else if (row.beside_kernels.empty() && !row.waiting.empty()) {
+    move_waiting(row, room_beside(row));
   }
   if (piece.item->is_transfer()) {
     add_transfer(piece, row);

@@ -23,6 +23,11 @@ void add_once(Frontier& frontier, RankGraph::Id id);
   return role == GroupRole::data || role == GroupRole::experts || role >= GroupRole::shard;
 }
 
+/// Whether kernels after it wait for it.
+[[nodiscard]] inline bool is_waited_for(const PassItem& item) {
+  return item.is_transfer() && !item.beside && !item.apart && !item.meets_aside;
+}
+
 /// An item of a pass, and what it is of.
 struct PassPiece {
   const PassItem* item = nullptr;
@@ -76,6 +81,8 @@ struct PassRow {
   int reduced = 0;                        // of these: their gradients are on their way
   int copied = 0;                         // likewise to the host
   Frontier moving{};                      // beside the block: the next one waits for it
+  std::vector<MoveNode> waiting{};        // to go on beside its kernels: what is left of them
+  Frontier beside_kernels{};              // of these, beside kernels up to the next transfer
   std::vector<GradientBucket> buckets{};  // that the pass completes, but those that are complete
   int synchronised = 0;                   // blocks of those
   std::vector<Gather> gathers{};          // that it waits for, the next one last
@@ -122,6 +129,12 @@ class ExportedStep::Writer {
   /// Fetches what the block needs, or ahead of it what the next one does: collectives, or copies.
   void fetch(PassRow& row, int number, NodeKind kind);
   void begin_gradients(PassRow& row);
+  /// Collectives of a block of the row, beside the block that has begun.
+  void move_beside(PassRow& row, int number, MoveTime when);
+  [[nodiscard]] bool cuts_moves(const PassRow& row) const;
+  [[nodiscard]] static Ticks room_beside(const PassRow& row);
+  void move_waiting(PassRow& row, Ticks room);
+  void join_moves(PassRow& row);
   void end_block(PassRow& row);
   void end_pass(PassRow& row);
   void add_gradients(PassRow& row);
@@ -135,6 +148,8 @@ class ExportedStep::Writer {
   /// What a block of the row moves then, collectives or copies, one after the other; the last one.
   std::optional<RankGraph::Id> add_moves(
       const PassRow& row, int number, MoveTime when, NodeKind kind, Frontier after);
+  /// Of a block of the row.
+  [[nodiscard]] static GraphNode move_node(const PassRow& row, int number, const MoveNode& of);
   RankGraph::Id add_copy(const GraphNode& node, Frontier after);
   void finish(PassRow& row);
   void settle(PassRow& row);

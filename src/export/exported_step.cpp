@@ -322,14 +322,16 @@ double ExportedStep::most_nodes() const {
   }
   kinds_of_groups += 1.0;  // tensor
   const bool by_pass = detail_ == ExportDetail::pass;
-  // Of a block its parameters, again, and their gradients; each may be two collectives. Copies of
-  // its parameters and of what it keeps, in and out.
-  const double moved =
-      (moves_with_passes(scenario_) ? 6.0 : 0.0) + (scenario_.plan.offload.any() ? 4.0 : 0.0);
+  // Of a block its parameters, again, and their gradients; each may be two collectives, and cut
+  // where the block waits. Copies of its parameters and of what it keeps, in and out.
+  const bool moves = moves_with_passes(scenario_);
+  const double moved = (moves ? 6.0 : 0.0) + (scenario_.plan.offload.any() ? 4.0 : 0.0);
   const double of_chunk =
       by_pass ? 6.0 * static_cast<double>(kCollectives.size()) * kinds_of_groups + 3.0 * moved
-              : layers * (longest_layer + 2.0) + longest(seen_.front().items.embedding) +
-                    longest(seen_.front().items.head) + moved * (layers + 2.0);
+              : (moves ? 2.0 : 1.0) *
+                        (layers * (longest_layer + 2.0) + longest(seen_.front().items.embedding) +
+                         longest(seen_.front().items.head)) +
+                    moved * (layers + 2.0);
   // A bucket may be two collectives, and as many of equal shards.
   const double own_experts =
       roles_[static_cast<std::size_t>(GroupRole::experts)].groups > 0 ? 2.0 : 1.0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "titer/collectives/algorithm/rail_chains.hpp"
 #include "titer/collectives/choice.hpp"
 #include "titer/cost/group_fabric.hpp"
 #include "titer/cost/root_cost.hpp"
@@ -179,32 +178,24 @@ CollectiveUse NetworkTransfers::collective_of(PlanGroup among,
           .by_closed_form = {}};
 }
 
-/// Chains along the ring of a group, or along one for each NIC of a node, one to each of its ranks:
-/// each goes over all of the ring's wires but the one behind the rank at its end.
 LinkUse NetworkTransfers::reduces(PlanGroup among, Bytes size, const Groups& groups) const {
   const GroupPlace at = place(scenario_.plan, among, scenario_.cluster);
-  const auto n = static_cast<std::size_t>(at.group.ranks());
-  const bool on_rails = collective_time(Collective::reduce,
-                                        size / at.group.ranks(),
-                                        at.group,
-                                        along_ring(group_fabric(scenario_, at)))
-                            .algorithm == RailChainsReduce::name;
-  const auto per_node = static_cast<std::size_t>(on_rails ? at.group.per_node : 1);
-  const Bytes each = static_cast<double>(n - 1) / static_cast<double>(n * per_node) * size;
+  const Fabric fabric = group_fabric(scenario_, at);
+  const ReduceRings rings = reduce_rings(size, at.group, fabric);
+  const int n = rings.ranks;
+  const Bytes each = static_cast<double>(n - 1) / (n * rings.count) * size;
   std::vector<Demand> messages;
   for (const std::vector<int>& ranks : groups) {
-    for (std::size_t ring = 0; ring < per_node; ++ring) {
-      const auto rank = [&](std::size_t place) {
-        const std::size_t around = place % n;
-        return ranks[around / per_node * per_node + (ring + around) % per_node];
-      };
-      for (std::size_t i = 0; i < n; ++i) {
-        messages.push_back({.from = rank(i + 1), .to = rank(i), .bytes = each});
+    const auto rank = [&](int ring, int place) {
+      return ranks[static_cast<std::size_t>(rings.member(ring, place))];
+    };
+    for (int ring = 0; ring < rings.count; ++ring) {
+      for (int i = 0; i < n; ++i) {
+        messages.push_back({.from = rank(ring, i + 1), .to = rank(ring, i), .bytes = each});
       }
     }
   }
-  return links_.of_messages(
-      messages, exchange_time(Collective::reduce, size, at.group, group_fabric(scenario_, at)));
+  return links_.of_messages(messages, exchange_time(Collective::reduce, size, at.group, fabric));
 }
 
 /// Of parts of images, each with those beside it, all at once.

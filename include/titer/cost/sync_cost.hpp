@@ -20,6 +20,25 @@ namespace titer {
                                     Group group,
                                     const Fabric& fabric);
 
+/// Where the chains of such reduces lie: along one ring through all ranks, or along one for each
+/// NIC of a node. A rank sends to the one at the place before its own; each chain goes over all of
+/// its ring but the hop behind the rank at its end.
+struct ReduceRings {
+  int ranks = 1;
+  int count = 1;
+  int blocks = 1;  // of a chain
+
+  /// The member at a place of a ring.
+  [[nodiscard]] int member(int ring, int place) const {
+    const int around = place % ranks;
+    return around / count * count + (ring + around) % count;
+  }
+  [[nodiscard]] int place(int ring, int member) const {
+    return member / count * count + (member + count - ring) % count;
+  }
+};
+[[nodiscard]] ReduceRings reduce_rings(Bytes size, const Group& group, const Fabric& fabric);
+
 /// Of a rank of the pipeline.
 [[nodiscard]] SyncGroups sync_groups(const Scenario& scenario, Placement placement, int rank);
 [[nodiscard]] SyncGroup sync_group(const Scenario& scenario, Placement placement, int rank);

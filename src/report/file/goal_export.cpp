@@ -197,36 +197,46 @@ class GoalRank {
                                                  : library_exchange(node, group, after);
   }
 
-  /// A chain to each rank, of which the next one begins where the one before was second.
   Label reduces(const GraphNode& node, const RankGroup& group, const Labels& after) {
-    const std::vector<int>& ranks = group.ranks;
-    const std::size_t n = ranks.size();
-    const auto self = static_cast<std::size_t>(std::ranges::find(ranks, rank_) - ranks.begin());
-    const int blocks = chain_blocks(node, group);
-    const Bytes block = node.bytes / static_cast<double>(n) / blocks;
+    const GroupWays& ways = step_.ways(group);
+    const ReduceRings rings = reduce_rings(node.bytes, ways.group, ways.fabric);
     const Labels entry = joined(after);
+    Labels ends;
+    for (int ring = 0; ring < rings.count; ++ring) {
+      ends.push_back(chains(rings, ring, node.bytes, group.ranks, entry));
+    }
+    return joined(ends).front();
+  }
+
+  /// Along one ring, to the rank at each of its places in turn: the next chain begins at the rank
+  /// where the one before ends, as the formula has them one after the other.
+  Label chains(const ReduceRings& rings,
+               int ring,
+               Bytes size,
+               const std::vector<int>& ranks,
+               const Labels& entry) {
+    constexpr int most = 64;
+    const auto member = static_cast<int>(std::ranges::find(ranks, rank_) - ranks.begin());
+    const int n = rings.ranks;
+    const int self = rings.place(ring, member);
+    const auto rank_at = [&](int place) {
+      return ranks[static_cast<std::size_t>(rings.member(ring, place))];
+    };
+    const int blocks = std::min(most, rings.blocks);
+    const Bytes block = size / n / rings.count / blocks;
     Labels last = entry;
-    for (std::size_t root = n; root-- > 0;) {
-      const std::size_t hops = (self + n - root) % n;
+    for (int root = 0; root < n; ++root) {
+      const int hops = (self + n - root) % n;
       for (int i = 0; i < blocks; ++i) {
         Labels awaited = last;
         if (hops + 1 < n) {
-          awaited.push_back(message(false, block, ranks[(self + 1) % n], entry));
+          awaited.push_back(message(false, block, rank_at(self + 1), entry));
         }
-        last = hops > 0 ? Labels{message(true, block, ranks[(self + n - 1) % n], awaited)}
+        last = hops > 0 ? Labels{message(true, block, rank_at(self + n - 1), awaited)}
                         : Labels{calculate(0, awaited)};
       }
     }
     return last.front();
-  }
-  /// As many as the formula's, where these are few.
-  [[nodiscard]] int chain_blocks(const GraphNode& node, const RankGroup& group) const {
-    constexpr int most = 16;
-    const GroupWays& ways = step_.ways(group);
-    const Bytes size = node.bytes / ways.group.ranks();
-    const Fabric fabric = along_ring(ways.fabric);
-    return std::min(
-        most, ChainReduce::pipeline(ways.group).blocks(size, fabric.at(ways.group.pair_tier())));
   }
 
   /// The first rank's sends are one after the other.
