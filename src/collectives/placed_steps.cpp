@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "titer/units/ensure.hpp"
@@ -41,15 +42,41 @@ void check_places(std::span<const PlacedSteps> collectives) {
   }
 }
 
+namespace {
+
+/// What members send one another, all messages of a pair as one; those through the host apart.
+std::vector<Message> pair_sums(const Steps& steps) {
+  std::map<std::tuple<bool, std::int32_t, std::int32_t>, Message> sums;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Message& message = steps.message(i);
+    if (message.is_join()) {
+      continue;
+    }
+    const auto [known, is_new] =
+        sums.try_emplace({message.tier == Tier::host, message.from, message.to}, message);
+    known->second.size += is_new ? Bytes{} : message.size;
+  }
+  std::vector<Message> list;
+  list.reserve(sums.size());
+  for (const auto& [pair, message] : sums) {
+    list.push_back(message);
+  }
+  return list;
+}
+
+}  // namespace
+
 std::vector<Demand> demands_of(std::span<const PlacedSteps> collectives) {
   check_places(collectives);
   std::map<std::pair<int, int>, Bytes> sums;
+  const Steps* summed = nullptr;  // groups that lie alike share theirs
+  std::vector<Message> messages;
   for (const PlacedSteps& placed : collectives) {
-    for (std::size_t i = 0; i < placed.steps->size(); ++i) {
-      const Message& message = placed.steps->message(i);
-      if (message.is_join()) {
-        continue;
-      }
+    if (placed.steps != summed) {
+      summed = placed.steps;
+      messages = pair_sums(*summed);
+    }
+    for (const Message& message : messages) {
       const Ends ends = ends_of(placed, message);
       if (ends.via) {
         sums[{ends.from, *ends.via}] += message.size;

@@ -1,5 +1,6 @@
 // What passes, updates and messages use of the links: sums of the transfers that they have.
 
+#include <list>
 #include <map>
 #include <tuple>
 
@@ -8,13 +9,6 @@
 
 namespace titer {
 namespace {
-
-/// So many of the same, one after the other.
-LinkUse times(double count, LinkUse use) {
-  use.time = count * use.time;
-  use.beyond = count * use.beyond;
-  return use;
-}
 
 /// What one of two that do a transfer together takes of it.
 LinkUse half(LinkUse use) {
@@ -102,10 +96,11 @@ LinkUse NetworkTransfers::of_passes(int rank,
   // have it, with the mix of its own.
   const double share =
       comm == PassComm::data && counted.listed() > Seconds{} ? time / counted.listed() : 1.0;
-  std::vector<LinkUse> uses;
+  std::vector<RepeatedUse> uses;
   for (const auto& [transfer, count] : counted) {
     const auto& [group, kind, size] = transfer;
-    uses.push_back(times(share * count, collective(group, rank, kind, Bytes::from_si(size))));
+    uses.push_back(
+        {.count = share * count, .use = &collective(group, rank, kind, Bytes::from_si(size))});
   }
   return one_after_the_other(uses);
 }
@@ -129,25 +124,26 @@ LinkUse NetworkTransfers::of_data(int rank, const Instruction& instruction) {
                                .parameters
                          : costs_.trained[static_cast<std::size_t>(rank)];
   const bool experts = instruction.affected == Affected::experts;
-  std::vector<LinkUse> uses;
+  std::vector<RepeatedUse> uses;
+  std::list<LinkUse> served;
   const auto add_parts = [&](const Move& move) {
     for (const MovePart& part : parts_of(move, parameters, clock_.places())) {
       if (part.experts == experts || instruction.meets) {
-        uses.push_back(
-            times(1 / move.every,
-                  collective(plan_group(scenario_, move, part), rank, move.collective, part.size)));
+        uses.push_back({.count = 1 / move.every,
+                        .use = &collective(
+                            plan_group(scenario_, move, part), rank, move.collective, part.size)});
       }
     }
   };
   const MoveTime when = time_of(instruction);
   for (const Move& move : clock_.moves()) {
     if (move.when == when && move.among == MoveAmong::servers) {
-      uses.push_back(of_servers(move, parameters));
+      uses.push_back({.use = &served.emplace_back(of_servers(move, parameters))});
     } else if (move.when == when && !move.is_of_host()) {
       add_parts(move);
     }
   }
-  const LinkUse use = uses.size() == 1 ? uses.front() : one_after_the_other(uses);
+  const LinkUse use = one_after_the_other(uses);
   return costs_.placement == Placement::two_ways ? half(use) : use;
 }
 

@@ -219,20 +219,38 @@ LinkUse ClusterLinks::use(const std::vector<Demand>& messages,
   return use;
 }
 
-LinkUse one_after_the_other(std::span<const LinkUse> uses) {
+LinkUse one_after_the_other(std::span<const RepeatedUse> uses) {
   LinkUse sum;
-  std::map<std::uint32_t, Seconds> busy;
-  for (const LinkUse& use : uses) {
-    sum.time += use.time;
-    sum.beyond += use.beyond;
-    for (const auto& [capacity, share] : use.shares) {
-      busy[capacity] += share * use.time;
+  if (uses.size() == 1) {
+    const auto& [count, use] = uses.front();
+    return {.time = count * use->time, .beyond = count * use->beyond, .shares = use->shares};
+  }
+  std::vector<Seconds> busy;  // by link
+  for (const auto& [count, use] : uses) {
+    sum.time += count * use->time;
+    sum.beyond += count * use->beyond;
+    if (!use->shares.empty()) {
+      busy.resize(std::max<std::size_t>(busy.size(), use->shares.back().first + 1));
+    }
+    for (const auto& [link, share] : use->shares) {
+      busy[link] += share * (count * use->time);
     }
   }
-  for (const auto& [capacity, time] : busy) {
-    sum.shares.emplace_back(capacity, time / sum.time);
+  for (std::uint32_t link = 0; link < busy.size(); ++link) {
+    if (busy[link] > Seconds{}) {
+      sum.shares.emplace_back(link, busy[link] / sum.time);
+    }
   }
   return sum;
+}
+
+LinkUse one_after_the_other(std::span<const LinkUse> uses) {
+  std::vector<RepeatedUse> once;
+  once.reserve(uses.size());
+  for (const LinkUse& use : uses) {
+    once.push_back({.count = 1, .use = &use});
+  }
+  return one_after_the_other(once);
 }
 
 }  // namespace titer

@@ -99,7 +99,13 @@ class ClusterLinks {
   std::vector<std::uint32_t> of_link_;                   // capacity of each link of the first node
 };
 
+/// So many of the same.
+struct RepeatedUse {
+  double count = 1;
+  const LinkUse* use = nullptr;
+};
 /// One thing after the other: the times add up, and so do the bytes.
+[[nodiscard]] LinkUse one_after_the_other(std::span<const RepeatedUse> uses);
 [[nodiscard]] LinkUse one_after_the_other(std::span<const LinkUse> uses);
 
 }  // namespace titer
