@@ -1,10 +1,12 @@
 // What the layers of a plan cost in their place, whatever its pipeline and state.
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "search_worker.hpp"
 #include "titer/cost/cost_parts.hpp"
+#include "titer/estimate/device_classes.hpp"
 #include "titer/estimate/step_length.hpp"
 #include "titer/plan/place/torus_place.hpp"
 #include "titer/plan/plan_fields.hpp"
@@ -117,18 +119,55 @@ void SearchWorker::take_work(bool recomputed) {
 }
 
 void SearchWorker::find_work(bool recomputed) {
-  work_ = model_work(layers_in_place());
-  for (Scenario& other : of_chips_) {
-    other.plan = plain_.plan;
-    StepCosts costs;
-    scenario_blocks(other, costs.blocks);
-    fill_kind_costs(other, costs);
-    take_least(model_work(costs), work_);
+  if (of_chips_.empty()) {
+    work_ = model_work(layers_in_place());
+  } else {
+    const std::vector<ModelWork>& of_chips = work_on_chips();
+    work_ = of_chips.front();
+    for (const ModelWork& other : std::span(of_chips).subspan(1)) {
+      take_least(other, work_);
+    }
   }
   known_->add(plain_, place_, work_);
   for (BlockWork& kind : work_.kinds) {
     kind.recompute = recomputed ? kind.recompute : BlockWork::Recompute{};
   }
+}
+
+/// Of plain_'s layers in their place.
+const std::vector<ModelWork>& SearchWorker::work_on_chips() {
+  PlacedLayers& placed = placed_layers();
+  if (placed.of_chips.empty()) {
+    placed.of_chips.push_back(model_work(placed.costs));
+    for (Scenario& other : of_chips_) {
+      other.plan = plain_.plan;
+      StepCosts costs;
+      scenario_blocks(other, costs.blocks);
+      fill_kind_costs(other, costs);
+      placed.of_chips.push_back(model_work(costs));
+    }
+  }
+  return placed.of_chips;
+}
+
+/// Some rank has a device with each of the chips, and all its passes.
+Seconds SearchWorker::bound_of_chips() {
+  Seconds bound;
+  if (of_chips_.empty() || !scenario_.plan.batch_shares.even()) {
+    return bound;
+  }
+  const std::vector<std::int64_t> devices = chip_counts(scenario_);
+  const std::vector<ModelWork>& works = work_on_chips();
+  const StageBlocks& contents = contents_of(scenario_.plan, works.front().order);
+  for (std::size_t chip = 0; chip < works.size(); ++chip) {
+    if (devices[chip] > 0) {
+      const Seconds least = scenario_.plan.pipeline == 1
+                                ? pipeline_bound(scenario_, works[chip], contents)
+                                : compute_bound(scenario_, works[chip], contents);
+      bound = std::max(bound, least_factor_ * least);
+    }
+  }
+  return bound;
 }
 
 /// Of plans with scenario_'s pipeline, by work_. Some rank has the slowest device, and all its
@@ -151,7 +190,7 @@ Seconds SearchWorker::bound_of_step(const StepCosts& costs) {
   if (!is_unlike()) {
     return step_bound(scenario_, costs);
   }
-  const Seconds of_pipeline = bound_of_pipeline();
+  const Seconds of_pipeline = std::max(bound_of_pipeline(), bound_of_chips());
   return of_chips_.empty() ? std::max(of_pipeline, bounded_share() * step_bound(scenario_, costs))
                            : of_pipeline;
 }
@@ -165,18 +204,19 @@ double SearchWorker::bounded_share() const {
 bool SearchWorker::is_unlike() const { return scenario_.unlike().has_value(); }
 
 /// Of the same layer with its groups in the same places, if that was there before.
-StepCosts& SearchWorker::layers_in_place() {
+SearchWorker::PlacedLayers& SearchWorker::placed_layers() {
   const auto end = placed_.begin() + static_cast<std::ptrdiff_t>(placed_count_);
   const auto same = std::find_if(
       placed_.begin(), end, [&](const PlacedLayers& known) { return known.place == place_; });
   if (same != end) {
-    return same->costs;
+    return *same;
   }
   if (placed_count_ == placed_.size()) {
     placed_.emplace_back();
   }
   PlacedLayers& next = placed_[placed_count_];
   next.place = place_;
+  next.of_chips.clear();
   // Few of a layer's places make other operations of it.
   if (const BlocksKey key = blocks_key(plain_, tree_->layers()[number_[0]]); listed_key_ != key) {
     listed_key_.reset();  // should a defect end the list
@@ -186,7 +226,7 @@ StepCosts& SearchWorker::layers_in_place() {
   next.costs.blocks = listed_;
   fill_kind_costs(plain_, next.costs);
   ++placed_count_;  // unless a defect kept it from its costs
-  return next.costs;
+  return next;
 }
 
 /// What is sent between stages, and nothing after the last pass: a pipeline's stages go in.

@@ -52,6 +52,14 @@ class SearchWorker {
   [[nodiscard]] FoundPlan found(const AlikePlans& group);
 
  private:
+  /// Blocks and what they cost where a layer's groups lie so: the places of one layer are few
+  /// beside those of plans.
+  struct PlacedLayers {
+    LayerPlaces place;
+    StepCosts costs;                    // of blocks alone
+    std::vector<ModelWork> of_chips{};  // what they take on the cluster's chip, then on others
+  };
+
   [[nodiscard]] bool stopped() const { return options_->stop != nullptr && *options_->stop; }
   [[nodiscard]] GroupBound sound_bound(const AlikeLayers& group);
   [[nodiscard]] std::optional<Seconds> bound_times(const AlikeLayers& group, GroupBound& bound);
@@ -74,9 +82,12 @@ class SearchWorker {
   [[nodiscard]] double bounded_share() const;
   [[nodiscard]] Seconds bound_of_place();
   [[nodiscard]] Seconds bound_of_pipeline();
+  [[nodiscard]] Seconds bound_of_chips();
   [[nodiscard]] Seconds bound_of_step(const StepCosts& costs);
   void find_result(StepResult& result);
-  [[nodiscard]] StepCosts& layers_in_place();
+  [[nodiscard]] PlacedLayers& placed_layers();
+  [[nodiscard]] StepCosts& layers_in_place() { return placed_layers().costs; }
+  [[nodiscard]] const std::vector<ModelWork>& work_on_chips();
   [[nodiscard]] const StageBlocks& contents_of(const Plan& plan,
                                                const std::vector<LayerRun>& order);
   void take_plain_costs();
@@ -120,12 +131,6 @@ class SearchWorker {
   Bytes capacity_;
   Asked asks_;
   MemoryBound memory_bound_;
-  /// Blocks and what they cost where a layer's groups lie so: the places of one layer are few
-  /// beside those of plans.
-  struct PlacedLayers {
-    LayerPlaces place;
-    StepCosts costs;  // of blocks alone
-  };
   /// Why no plan of a layout can be in one of its places; looked for once.
   std::vector<std::vector<std::optional<std::string>>> refusals_;
   std::vector<PlacedLayers> placed_;
