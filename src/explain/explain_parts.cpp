@@ -110,11 +110,13 @@ std::string kernel_numbers(const Kernel& kernel, const KernelClock& clock) {
 /// "13.2 us start-up, a = 0.57 us, B = 112.2 GB/s or …": what a channel's protocols offer.
 std::string channel_text(const Channel& channel) {
   const auto words = [](const Link& link) {
-    return fmt::format("{}a = {}, B = {}{}",
-                       link.startup > Seconds{} ? format(link.startup) + " start-up, " : "",
-                       format(link.latency),
-                       format(link.bandwidth),
-                       link.own_share > 0.0 ? fmt::format(", own share x {}", link.own_share) : "");
+    return fmt::format(
+        "{}a = {}, B = {}{}{}",
+        link.startup > Seconds{} ? format(link.startup) + " start-up, " : "",
+        format(link.latency),
+        format(link.bandwidth),
+        link.own_share > 0.0 ? fmt::format(", own share x {}", link.own_share) : "",
+        link.exchange_share < 1.0 ? fmt::format(", of all-to-alls x {}", link.exchange_share) : "");
   };
   return listed(channel.links(), words, " or ");
 }

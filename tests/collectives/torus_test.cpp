@@ -212,6 +212,19 @@ TEST(TorusAllToAll, F10_IsLimitedByTheBisection) {
   }
 }
 
+TEST(TorusAllToAll, GetsTheShareThatItsProtocolSays) {
+  for (const int k : {4, 8}) {
+    Fabric half = kNoLatency;
+    half.wire = Channel({.latency = {}, .bandwidth = 50_GBps, .exchange_share = 0.5});
+    EXPECT_EQ(TorusAllToAll::time(1_GB, square(k), half),
+              2 * TorusAllToAll::time(1_GB, square(k), kNoLatency));
+    EXPECT_EQ(TorusAllLinksAllToAll::time(1_GB, square(k), half),
+              2 * TorusAllLinksAllToAll::time(1_GB, square(k), kNoLatency));
+    EXPECT_EQ(TorusAllReduce::time(1_GB, square(k), half),
+              TorusAllReduce::time(1_GB, square(k), kNoLatency));
+  }
+}
+
 TEST(TorusAllToAll, F9_GrowsAsTheRootOfTheRanks) {
   // 4 x 4 to 32 x 32: 64 times the ranks take 8 times as long; an all-reduce hardly longer.
   const auto growth = [](auto algorithm) {

@@ -100,6 +100,30 @@ TEST(DenseDispatch, MultipliesTokensByMasksOfAllPlaces) {
   EXPECT_EQ(named(dense, "expert down").forward.flops, named(copied, "expert down").forward.flops);
 }
 
+// 1024 x 2 / 2048 places of an expert are one, for each group of tokens; software that lays them
+// out in fours has four, all of which are sent and computed. [lingvo, Top2GatingOnLogits]
+TEST(DenseDispatch, HasAsManyPlacesAsTheMultipleOfItsSoftware) {
+  Routing routing{.capacity_factor = 1.0, .padded = true, .dense_group = 1024};
+  EXPECT_EQ(capacity_of(routing, 2048, 2048, 2), 2.0);
+  EXPECT_EQ(capacity_of(routing, 1024, 1000, 2), 3.0) << "2.048, rounded up";
+  routing.capacity_multiple = 4;
+  EXPECT_EQ(capacity_of(routing, 2048, 2048, 2), 8.0) << "of two groups";
+  EXPECT_EQ(capacity_of(routing, 1024, 512, 2), 4.0);
+  EXPECT_EQ(capacity_of(routing, 256, 128, 2), 4.0) << "fewer tokens than a group";
+  routing.dense_group.reset();
+  EXPECT_EQ(capacity_of(routing, 2048, 2048, 2), 4.0) << "all together";
+
+  Transformer model = samples::deepseek();
+  model.experts->routing = {.capacity_factor = 1.0, .padded = true, .dense_group = 1024};
+  const Slice slice = slice_of(2, 8, 1);
+  const OperationList plain = expert_layer(slice, model);  // 1024 x 8 / 256 = 32 places
+  model.experts->routing.capacity_multiple = 64;
+  const OperationList doubled = expert_layer(slice, model);
+  for (const char* const name : {"permutation", "sum of experts"}) {
+    EXPECT_EQ(named(doubled, name).forward.flops, 2 * named(plain, name).forward.flops) << name;
+  }
+}
+
 TEST(FusedExperts, LeaveNoKernelsBetweenTheirProducts) {
   Slice slice = slice_of(1, 8, 1);
   slice.product_type = DataType::fp8;

@@ -95,6 +95,53 @@ TEST(LinkUse, OfWhatStaysInItsNodeTakesNothingOfTheNetwork) {
   }
 }
 
+// All-to-alls on a torus get a share of the wires, in closed form, as flows and on links alike.
+TEST(LinkUse, OfAnAllToAllOnATorusFillsItsShareOfTheWires) {
+  Cluster cluster = shipped::cluster("tpu-v3-32");
+  const std::vector<std::vector<int>> all = groups_of(16, 16, 1);
+  const TorusShape shape = CollectiveDesk(cluster, all).group().group.torus;
+  const auto use_of = [&](Collective collective) {
+    return ClusterLinks(cluster, 1).of_collective(collective, 64_MiB, all, shape).use;
+  };
+  const auto flows = [&] {
+    CollectiveDesk desk(cluster, all);
+    return desk.answer({.collective = Collective::all_to_all,
+                        .size = 64_MiB,
+                        .algorithm = {},
+                        .fidelity = NetworkFidelity::flow});
+  };
+  Protocol& protocol = cluster.node_protocols.front();
+  protocol.latency = {};
+  protocol.exchange_share = 1.0;
+  const LinkUse whole = use_of(Collective::all_to_all);
+  const LinkUse sum = use_of(Collective::all_reduce);
+  protocol.exchange_share = 0.5;
+  const LinkUse half = use_of(Collective::all_to_all);
+  EXPECT_NEAR(half.time / whole.time, 2.0, 1e-9);
+  EXPECT_NEAR(most(half), most(whole), 1e-9);
+  EXPECT_LE(most(half), 1 + 1e-9);
+  EXPECT_EQ(use_of(Collective::all_reduce).time, sum.time);
+  const CollectiveAnswer answer = flows();
+  EXPECT_NEAR(answer.time / answer.closed_time, 1.0, 1e-6);
+  EXPECT_NEAR(answer.closed_time / half.time, 1.0, 1e-9);
+}
+
+TEST(LinkUse, OfWhatIsRepeatedIsThatOfEachInTurn) {
+  const LinkUse a{.time = 2_s, .beyond = 1_s, .shares = {{1, 0.5}, {4, 1.0}}};
+  const LinkUse b{.time = 1_s, .beyond = {}, .shares = {{0, 0.25}, {4, 0.5}}};
+  const std::array<RepeatedUse, 2> uses = {RepeatedUse{.count = 3, .use = &a},
+                                           RepeatedUse{.count = 2, .use = &b}};
+  const LinkUse sum = one_after_the_other(uses);
+  EXPECT_EQ(sum.time, 8_s);
+  EXPECT_EQ(sum.beyond, 3_s);
+  const std::vector<std::pair<std::uint32_t, double>> expected = {
+      {0, 2 * 1 * 0.25 / 8}, {1, 3 * 2 * 0.5 / 8}, {4, (3 * 2 * 1.0 + 2 * 1 * 0.5) / 8}};
+  EXPECT_EQ(sum.shares, expected);
+  const LinkUse alone = one_after_the_other(std::span(uses).first(1));
+  EXPECT_EQ(alone.time, 6_s);
+  EXPECT_EQ(alone.shares, a.shares);
+}
+
 // Nodes on one ideal switch are routed two at a time.
 TEST(LinkUse, IsTheSameBetweenAnyTwoNodesOfOneSwitch) {
   for (const char* const name : {"dgx-a100-80gb", "dgx-h100", "polaris", "dgx1-v100"}) {

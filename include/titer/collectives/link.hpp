@@ -17,12 +17,14 @@ namespace titer {
 /// A collective costs `startup` once besides: launching the library's kernel, filling its pipeline.
 /// Where every rank has a share of the buffer as large as its messages, that share costs
 /// `own_share` of a message's bytes: a ring's first send has nothing to receive beside it, its last
-/// receipt nothing to send; an all-to-all copies what a rank keeps.
+/// receipt nothing to send; an all-to-all copies what a rank keeps. All-to-alls on a torus, whose
+/// messages meet on its wires, get `exchange_share` of the bandwidth.
 struct Link {
   Seconds latency;
   BytesPerSecond bandwidth;
   Seconds startup{};
   double own_share = 0.0;
+  double exchange_share = 1.0;
 
   [[nodiscard]] constexpr Seconds time(Bytes size) const { return latency + size / bandwidth; }
 };
@@ -84,6 +86,17 @@ class Channel {
     return best([&](const Link& link) {
       return link.startup + messages * link.latency +
              (total + link.own_share * own) / link.bandwidth;
+    });
+  }
+
+  /// `messages` as one stream of `total` bytes, of an all-to-all over the wires of a torus.
+  [[nodiscard]] constexpr Seconds exchange(int messages, Bytes total) const {
+    if (messages == 0) {
+      return Seconds{};
+    }
+    return best([&](const Link& link) {
+      return link.startup + messages * link.latency +
+             total / (link.exchange_share * link.bandwidth);
     });
   }
 

@@ -185,7 +185,10 @@ class ExpertBuilder {
   [[nodiscard]] bool is_dense() const { return experts_.routing.dense_group.has_value(); }
   /// Places of all experts for one group of tokens.
   [[nodiscard]] double places() const {
-    const auto group = static_cast<double>(experts_.routing.dense_group.value_or(0));
+    if (!is_dense()) {
+      return 0;
+    }
+    const auto group = static_cast<double>(*experts_.routing.dense_group);
     const double each =
         capacity_of(experts_.routing, group, experts_.count, experts_.per_token).value_or(0.0);
     return static_cast<double>(experts_.count) * each;

@@ -117,6 +117,10 @@ constexpr std::array kRoutingFields = {
     fields::number<&R::capacity_factor>(
         "capacity_factor", {0.01, 1000}, "tokens beyond it are dropped")
         .or_else("none is"),
+    fields::integer<&R::capacity_multiple>(
+        "capacity_multiple",
+        {1, kMostTokens},
+        "an expert's capacity for a group of tokens is rounded up to a multiple of it"),
     fields::flag<&R::padded>("padded", "experts compute all of their capacity")
         .read_by(read_padded),
     fields::integer<&R::dense_group>(
@@ -132,13 +136,12 @@ constexpr std::array kRoutingFields = {
         .or_else("that of gates as they are initialised")
         .read_by(read_probability),
     fields::integer<&R::groups>("groups", {1, kMostGroups}, "experts are in so many"),
-    fields::special<R, &R::groups_chosen>("groups_chosen",
-                                          {read_chosen,
-                                           [](const Field<R>& /*own*/) {
-                                             return schema::integer({1, kMostGroups});
-                                           },
-                                           write_chosen},
-                                          "of which a token goes to so many")
+    fields::special<R, &R::groups_chosen>(
+        "groups_chosen",
+        {read_chosen,
+         [](const Field<R>& /*own*/) { return schema::integer({1, kMostGroups}); },
+         write_chosen},
+        "of which a token goes to so many")
         .always_written()};
 
 std::optional<std::string> shape_refusal(const Routing& routing,

@@ -273,8 +273,13 @@ std::optional<double> capacity_of(const Routing& routing,
   if (!routing.capacity_factor) {
     return std::nullopt;
   }
-  return std::ceil(*routing.capacity_factor * tokens * static_cast<double>(per_token) /
-                   static_cast<double>(experts));
+  // Groups of tokens have places of their own.
+  const auto group = static_cast<double>(routing.dense_group.value_or(0));
+  const double together = group > 0 ? std::min(tokens, group) : tokens;
+  const auto multiple = static_cast<double>(routing.capacity_multiple);
+  const double mean = together * static_cast<double>(per_token) / static_cast<double>(experts);
+  return tokens / together * multiple *
+         std::ceil(std::ceil(*routing.capacity_factor * mean) / multiple);
 }
 
 ExpertLoad expert_load(const Routing& routing,

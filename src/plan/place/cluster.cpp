@@ -32,7 +32,11 @@ constexpr std::array kProtocolFields = {
     fields::figure<&Protocol::own_share>(
         "own_share",
         {0, 2},
-        "what a device's own share of a buffer costs, over a message as large")};
+        "what a device's own share of a buffer costs, over a message as large"),
+    fields::figure<&Protocol::exchange_share>(
+        "exchange_share",
+        {1e-6, 1},
+        "of that bandwidth, what an all-to-all gets of a torus's wires")};
 
 constexpr std::string_view kInNode = "node.";
 constexpr std::string_view kPeer = "node.peer.";

@@ -117,7 +117,8 @@ Channel channel_of(const std::vector<Protocol>& protocols, BytesPerSecond bandwi
     channel.add({.latency = protocol.latency,
                  .bandwidth = protocol.efficiency * bandwidth,
                  .startup = protocol.startup,
-                 .own_share = protocol.own_share});
+                 .own_share = protocol.own_share,
+                 .exchange_share = protocol.exchange_share});
   }
   return channel;
 }

@@ -178,6 +178,8 @@ CollectiveDesk::Protocols CollectiveDesk::best_protocols(const AlgorithmEntry& a
   best.of_node = node_adds  ? &cluster_.node_switch_protocols
                  : to_peers ? &cluster_.peer_protocols
                             : &cluster_.node_protocols;
+  best.exchanges_on_wires =
+      algorithm.collective == Collective::all_to_all && needs(algorithm, group(), &Fabric::wire);
   best.of_network = network_adds ? &cluster_.network_switch_protocols : &cluster_.network_protocols;
   std::optional<Seconds> least;
   const std::size_t nodes = std::max<std::size_t>(best.of_node->size(), 1);
@@ -197,7 +199,11 @@ CollectiveDesk::Protocols CollectiveDesk::best_protocols(const AlgorithmEntry& a
 }
 
 double CollectiveDesk::Protocols::node_efficiency() const {
-  return of_node->empty() ? 1.0 : (*of_node)[node].efficiency;
+  if (of_node->empty()) {
+    return 1.0;
+  }
+  const Protocol& protocol = (*of_node)[node];
+  return protocol.efficiency * (exchanges_on_wires ? protocol.exchange_share : 1.0);
 }
 
 double CollectiveDesk::Protocols::network_efficiency() const {
@@ -227,7 +233,7 @@ PlacedSteps CollectiveDesk::place(const Steps& steps, const DeviceGroup& group) 
   }
   // A helper that ranks reach inside a node is a switch of that node.
   std::vector<std::optional<int>> inside(static_cast<std::size_t>(steps.helpers()));
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+  for (std::size_t i = 0; !inside.empty() && i < steps.size(); ++i) {
     const Message& message = steps.message(i);
     if (message.tier == Tier::node_switch && message.to >= steps.ranks()) {
       inside[static_cast<std::size_t>(message.to - steps.ranks())] =

@@ -48,7 +48,7 @@ struct TorusAllToAll {
                                               const Group& group,
                                               const Fabric& fabric) {
     const WireLoad load = all_to_all_load(group.torus);
-    return fabric.wire.stream(load.messages, load.share * size);
+    return fabric.wire.exchange(load.messages, load.share * size);
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
     double share = 0.0;
@@ -80,8 +80,8 @@ struct TorusAllLinksAllToAll {
       return Seconds{};
     }
     const WireLoad load = all_to_all_load(group.torus);
-    return fabric.wire.stream(load.messages,
-                              load.share * (size / static_cast<double>(group.torus.axes)));
+    return fabric.wire.exchange(load.messages,
+                                load.share * (size / static_cast<double>(group.torus.axes)));
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
     if (group.ranks() == 1) {

@@ -38,6 +38,7 @@ struct Routing {
   double exponent = 1.0;                    // of zipf
   std::vector<double> histogram{};          // measured: tokens of each expert
   std::optional<double> capacity_factor{};  // tokens beyond capacity are dropped; none: dropless
+  std::int64_t capacity_multiple = 1;       // capacity is rounded up to one of this
   // Top-2 gating where the second expert is taken with probability 2 g2. [GShard 2020, Algorithm 1]
   bool random_second = false;
   std::int64_t groups = 1;         // experts are in so many groups, of which a token

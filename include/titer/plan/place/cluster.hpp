@@ -25,6 +25,7 @@ struct Protocol {
   Seconds latency;
   double efficiency = 1.0;
   double own_share = 0.0;
+  double exchange_share = 1.0;
   Grade grade = Grade::extrapolated;  // of the efficiency
 };
 

@@ -109,6 +109,7 @@ class CollectiveDesk {
     const std::vector<Protocol>* of_network = nullptr;
     std::size_t node = 0;
     std::size_t network = 0;
+    bool exchanges_on_wires = false;  // of a torus
 
     [[nodiscard]] double node_efficiency() const;
     [[nodiscard]] double network_efficiency() const;
