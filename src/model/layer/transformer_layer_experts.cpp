@@ -1,10 +1,9 @@
 // A mixture of experts on one rank. [GShard 2020; Megatron-Core, token_dispatcher.py]
-#include "model/layer_builder.hpp"
+#include "model/layer/expert_tokens.hpp"
 
 namespace titer {
 namespace {
 
-constexpr Modules kMoe = bit(Module::moe);
 constexpr Modules kActivation = bits(Module::moe, Module::activation);
 constexpr Modules kShared = bits(Module::moe, Module::shared_experts);
 
@@ -15,15 +14,8 @@ class ExpertBuilder {
         experts_(experts),
         slice_(layer.slice()),
         hidden_(layer.hidden()),
-        width_(static_cast<double>(experts.token_width(layer.model().hidden))),
         element_(layer.element()),
-        // The tensor-parallel ranks share the tokens out, also without sequence parallelism.
-        tokens_(layer.tokens() / layer.tensor()),
-        routed_(tokens_ * static_cast<double>(experts.per_token) * slice_.expert_kept),
-        received_(tokens_ * static_cast<double>(experts.per_token) * slice_.expert_load),
-        sent_(slice_.expert_sent * received_),
-        parts_(static_cast<double>(slice_.expert_tensor)),
-        local_tokens_(parts_ * received_) {}
+        tokens_(layer, experts) {}
 
   void add() {
     add_router();
@@ -31,10 +23,10 @@ class ExpertBuilder {
       add_latent();
     }
     layer_.begin(LayerPart::experts);
-    if (gathers()) {
-      add_gather();
+    if (tokens_.are_gathered()) {
+      tokens_.add_gather();
       add_products();
-      add_scatter();
+      tokens_.add_scatter();
     } else {
       add_exchanged();
     }
@@ -47,17 +39,6 @@ class ExpertBuilder {
   }
 
  private:
-  /// Without sequence parallelism every rank needs all tokens' results, and their gradients.
-  [[nodiscard]] Transfer result_gather() const {
-    if (slice_.tensor == 1 || slice_.sequence_parallel) {
-      return {};
-    }
-    return {Collective::all_gather, layer_.tokens() * width_ * element_};
-  }
-  [[nodiscard]] Operation begin(std::string_view name) const {
-    return {.name = name, .modules = kMoe, .freed_by = kMoe};
-  }
-
   void add_router() {
     layer_.replicated_product({.name = "router",
                                .inner = hidden_,
@@ -66,13 +47,13 @@ class ExpertBuilder {
                                .freed_by = layer_.input_norm(),
                                .narrow = false});
     // Probabilities in fp32: scores read twice, for the sum and the best, and written.
-    Operation choice = begin("choice of experts");
+    Operation choice = expert_operation("choice of experts");
     const Bytes scores =
         layer_.outer_tokens() * static_cast<double>(experts_.count) * size_of(DataType::fp32);
-    choice.saved = scores + mask();
-    choice.forward = LayerBuilder::memory(3.0 * scores + mask());
+    choice.saved = scores + tokens_.mask();
+    choice.forward = LayerBuilder::memory(3.0 * scores + tokens_.mask());
     choice.input_gradient = choice.forward;
-    choice.backward_transfer = result_gather();
+    choice.backward_transfer = tokens_.result_gather();
     layer_.add(choice);
   }
 
@@ -80,7 +61,7 @@ class ExpertBuilder {
   void add_latent() {
     layer_.replicated_product({.name = "experts' latent",
                                .inner = hidden_,
-                               .columns = width_,
+                               .columns = tokens_.width(),
                                .modules = kMoe,
                                .freed_by = layer_.input_norm(),
                                .keeps_input = false});
@@ -88,7 +69,7 @@ class ExpertBuilder {
   /// And from what they return back.
   void add_hidden() {
     layer_.replicated_product({.name = "experts' hidden state",
-                               .inner = width_,
+                               .inner = tokens_.width(),
                                .columns = hidden_,
                                .modules = kMoe,
                                .freed_by = kMoe});
@@ -96,154 +77,45 @@ class ExpertBuilder {
 
   /// Each token to the ranks of its experts and back.
   void add_exchanged() {
-    add_permutation();
+    tokens_.add_permutation();
     if (has_aside()) {
       add_aside([&] { add_shared_input(); });
     }
-    add_sort();
+    tokens_.add_sort();
     add_products();
-    add_return();
+    tokens_.add_return();
     if (has_aside()) {
       add_aside([&] { add_shared_output(); });
     }
-    add_sum();
-  }
-
-  [[nodiscard]] bool gathers() const {
-    return slice_.gathers_tokens && slice_.expert * slice_.expert_tensor > 1;
-  }
-  /// Tokens of all ranks that have all experts between them.
-  [[nodiscard]] double gathered_tokens() const {
-    return tokens_ * static_cast<double>(slice_.expert) * parts_;
-  }
-  /// All of them with their probabilities, and which experts they go to, to every rank: each takes
-  /// out what its own experts compute. Backward what they return as gradients is put among zeros,
-  /// and added up on the way to the tokens' own ranks.
-  void add_gather() {
-    const auto count = static_cast<double>(experts_.count);
-    const Bytes token = width_ * element_ + count * size_of(DataType::fp32);
-    const Bytes all = gathered_tokens() * width_ * element_;
-    const Bytes local = local_tokens_ * width_ * element_;
-    Operation gather = begin("token gather");
-    gather.forward_transfer = {Collective::all_gather,
-                               gathered_tokens() * (token + count * Bytes::from_si(1.0)),
-                               LayerGroup::all_experts};
-    gather.backward_transfer = {
-        Collective::reduce_scatter, gathered_tokens() * token, LayerGroup::all_experts};
-    layer_.add(gather);
-    Operation op = begin("permutation");
-    op.saved = local_tokens_ * Bytes::from_si(8.0);  // places
-    op.forward = LayerBuilder::memory(2.0 * local);
-    op.input_gradient = LayerBuilder::memory(3.0 * local + all);
-    op.working = all;
-    op.awaited = !experts_.routing.padded;
-    layer_.add(op);
-  }
-  /// The other way round.
-  void add_scatter() {
-    const Bytes all = gathered_tokens() * width_ * element_;
-    const Bytes local = local_tokens_ * width_ * element_;
-    Operation op = begin("combination");
-    if (slice_.weighs_outputs) {
-      op.saved = local + local_tokens_ * size_of(DataType::fp32);
-    }
-    op.forward = LayerBuilder::memory(3.0 * local + all);
-    op.input_gradient = LayerBuilder::memory((slice_.weighs_outputs ? 3.0 : 2.0) * local);
-    op.working = all;
-    op.forward_transfer = {Collective::reduce_scatter, all, LayerGroup::all_experts};
-    op.backward_transfer = {Collective::all_gather, all, LayerGroup::all_experts};
-    layer_.add(op);
-    if (result_gather().exists()) {
-      Operation sum = begin("sum of experts");
-      sum.forward_transfer = result_gather();
-      layer_.add(sum);
-    }
-  }
-
-  /// Copies of the tokens in the order of their experts, and on to these. Where further copies are
-  /// made by those that get them, the exchange itself puts the tokens in order.
-  void add_permutation() {
-    Operation op = begin("permutation");
-    const Bytes copies = copies_here() ? routed_ * width_ * element_ : Bytes{};
-    op.saved = tokens_ * static_cast<double>(experts_.per_token) * Bytes::from_si(4.0);  // places
-    op.forward = is_dense() ? masked() : LayerBuilder::memory(tokens_ * width_ * element_ + copies);
-    op.input_gradient = op.forward;
-    op.working = routed_ * slice_.expert_sent * width_ * element_;
-    op.forward_transfer = dispatch();
-    op.backward_transfer = op.forward_transfer;
-    op.awaited = !experts_.routing.padded;
-    layer_.add(op);
-  }
-  [[nodiscard]] Transfer dispatch() const {
-    if (slice_.expert == 1) {
-      return {};
-    }
-    return {Collective::all_to_all, sent_ * width_ * element_, LayerGroup::expert};
-  }
-  [[nodiscard]] bool copies_here() const { return slice_.expert == 1 || slice_.expert_sent == 1.0; }
-
-  [[nodiscard]] bool is_dense() const { return experts_.routing.dense_group.has_value(); }
-  /// Places of all experts for one group of tokens.
-  [[nodiscard]] double places() const {
-    if (!is_dense()) {
-      return 0;
-    }
-    const auto group = static_cast<double>(*experts_.routing.dense_group);
-    const double each =
-        capacity_of(experts_.routing, group, experts_.count, experts_.per_token).value_or(0.0);
-    return static_cast<double>(experts_.count) * each;
-  }
-  /// The weights by which tokens are in places; that they are in them is told by these.
-  [[nodiscard]] Bytes mask() const { return tokens_ * places() * element_; }
-  /// Tokens times the mask, or what is in the places times it.  [GShard 2020, Algorithm 2]
-  [[nodiscard]] Kernel masked() const {
-    const auto group = static_cast<double>(*experts_.routing.dense_group);
-    return layer_.matrix(
-        {.rows = places(), .inner = group, .columns = width_, .count = tokens_ / group});
-  }
-
-  /// What came from several ranks in the order of the experts here.
-  void add_sort() {
-    if (slice_.expert == 1 && slice_.expert_tensor == 1) {
-      return;
-    }
-    Operation op = begin("expert sort");
-    const Bytes all = local_tokens_ * width_ * element_;
-    op.forward = LayerBuilder::memory(slice_.expert_sent * all + all);
-    op.input_gradient = op.forward;
-    if (slice_.expert_tensor > 1) {
-      op.forward_transfer = {Collective::all_gather, all, LayerGroup::expert_tensor};
-      op.backward_transfer = {Collective::reduce_scatter, all, LayerGroup::expert_tensor};
-    }
-    layer_.add(op);
+    tokens_.add_sum();
   }
 
   void add_products() {
     const double gates = layer_.model().gated ? 2.0 : 1.0;
-    const double width = static_cast<double>(experts_.ffn) / parts_;
+    const double width = static_cast<double>(experts_.ffn) / tokens_.parts();
     const bool fused = slice_.fused_experts;
-    Operation up = begin(layer_.model().gated ? "expert gate and up" : "expert up");
-    grouped(up, {.inner = width_, .columns = gates * width, .casts_gradient = !fused});
+    Operation up = expert_operation(layer_.model().gated ? "expert gate and up" : "expert up");
+    grouped(up, {.inner = tokens_.width(), .columns = gates * width, .casts_gradient = !fused});
     up.matrices.front().columns = width;
     up.matrices.front().count *= gates;
     layer_.add(up);
 
-    Operation activation = begin("expert activation");
+    Operation activation = expert_operation("expert activation");
     activation.modules = kActivation;
     if (!slice_.weighs_outputs) {  // the probabilities to weigh them by
-      activation.saved = local_tokens_ * size_of(DataType::fp32);
+      activation.saved = tokens_.here() * size_of(DataType::fp32);
     }
     if (fused) {
-      layer_.fused_activation(activation, local_tokens_ * width);
+      layer_.fused_activation(activation, tokens_.here() * width);
     } else {
-      layer_.activation(activation, local_tokens_ * width);
+      layer_.activation(activation, tokens_.here() * width);
     }
 
-    Operation down = begin("expert down");
+    Operation down = expert_operation("expert down");
     down.freed_by = kActivation;
-    grouped(down, {.inner = width, .columns = width_, .casts_input = !fused});
-    if (slice_.expert_tensor > 1 && !gathers()) {
-      const Bytes all = local_tokens_ * width_ * element_;
+    grouped(down, {.inner = width, .columns = tokens_.width(), .casts_input = !fused});
+    if (slice_.expert_tensor > 1 && !tokens_.are_gathered()) {
+      const Bytes all = tokens_.here() * tokens_.width() * element_;
       down.forward_transfer = {Collective::reduce_scatter, all, LayerGroup::expert_tensor};
       down.backward_transfer = {Collective::all_gather, all, LayerGroup::expert_tensor};
     }
@@ -258,9 +130,9 @@ class ExpertBuilder {
   /// gradients of biases and probabilities are products and sums in fp32.
   /// [Megatron-Core 0.15 to 0.19, experts.py: _apply_bias]
   void add_output_bias() {
-    const Bytes x = local_tokens_ * width_ * element_;
-    const Bytes wide = local_tokens_ * width_ * size_of(DataType::fp32);
-    Operation op = begin("expert biases");
+    const Bytes x = tokens_.here() * tokens_.width() * element_;
+    const Bytes wide = tokens_.here() * tokens_.width() * size_of(DataType::fp32);
+    Operation op = expert_operation("expert biases");
     op.forward = LayerBuilder::memory(2.0 * x + 6.0 * wide);
     op.input_gradient = LayerBuilder::memory(2.0 * x + 8.0 * wide);
     op.loops = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
@@ -279,56 +151,23 @@ class ExpertBuilder {
     const double count = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
     if (narrow) {
       layer_.cast(op.modules,
-                  {.inputs = p.casts_input ? local_tokens_ * p.inner : 0.0,
-                   .outputs = p.casts_gradient ? local_tokens_ * p.columns : 0.0,
+                  {.inputs = p.casts_input ? tokens_.here() * p.inner : 0.0,
+                   .outputs = p.casts_gradient ? tokens_.here() * p.columns : 0.0,
                    .weights = count * p.inner * p.columns});
     }
-    layer_.multiply(op, {local_tokens_ / count, p.inner, p.columns, count, narrow, true});
+    layer_.multiply(op, {tokens_.here() / count, p.inner, p.columns, count, narrow, true});
     op.loops = slice_.fused_experts ? 1.0 : count;
-    op.saved = local_tokens_ * p.inner * layer_.kept(narrow);
+    op.saved = tokens_.here() * p.inner * layer_.kept(narrow);
     op.weight_input = op.saved;
-    op.output_gradient = local_tokens_ * p.columns * layer_.kept_gradient(narrow);
-  }
-
-  /// Back to the tokens' own ranks.
-  void add_return() {
-    Operation back = begin("combination");
-    back.forward = LayerBuilder::memory((received_ + sent_) * width_ * element_);
-    back.input_gradient = back.forward;
-    back.forward_transfer = dispatch();
-    back.backward_transfer = back.forward_transfer;
-    back.working = received_ * width_ * element_;
-    if (dispatch().exists() || slice_.expert_tensor > 1) {
-      layer_.add(back);
-    }
-  }
-  /// What a token's experts returned is added up: by the exchange itself where that has sent it
-  /// once to several.
-  void add_sum() {
-    const Bytes returned = slice_.expert_sent * routed_ * width_ * element_;
-    Operation sum = begin("sum of experts");
-    sum.saved = slice_.weighs_outputs
-                    ? returned + routed_ * size_of(DataType::fp32)  // outputs and probabilities
-                    : Bytes{};
-    sum.forward =
-        LayerBuilder::memory((copies_here() ? returned : Bytes{}) + tokens_ * width_ * element_);
-    sum.input_gradient =
-        LayerBuilder::memory(sum.forward.bytes + (slice_.weighs_outputs ? returned : Bytes{}));
-    if (is_dense()) {  // the gradients of what experts return, and of the mask
-      sum.forward = masked();
-      sum.input_gradient = sum.forward;
-      sum.input_gradient.flops = 2.0 * sum.forward.flops;
-      sum.input_gradient.bytes = 2.0 * sum.forward.bytes;
-    }
-    sum.forward_transfer = result_gather();
-    layer_.add(sum);
+    op.output_gradient = tokens_.here() * p.columns * layer_.kept_gradient(narrow);
   }
 
   /// Whether the dense MLP has a stream of its own: its first product and activation beside the
   /// tokens' way to the experts, its second beside their way back; the same of their gradients.
   /// [Megatron-Core 0.9 and later, --moe-shared-expert-overlap: shared_experts.py]
   [[nodiscard]] bool has_aside() const {
-    return slice_.shared_aside && experts_.shared_ffn > 0 && dispatch().exists() && !gathers();
+    return slice_.shared_aside && experts_.shared_ffn > 0 && tokens_.dispatch().exists() &&
+           !tokens_.are_gathered();
   }
   template <class Add>
   void add_aside(const Add& add) {
@@ -388,14 +227,8 @@ class ExpertBuilder {
   const Experts& experts_;
   const Slice& slice_;
   double hidden_;
-  double width_;  // of a token at the experts
   Bytes element_;
-  double tokens_;    // that this rank sends to experts
-  double routed_;    // their copies, one for each expert
-  double received_;  // copies for the experts of the busiest rank
-  double sent_;      // of these, those that come from other ranks
-  double parts_;
-  double local_tokens_;  // those of all ranks with parts of the same experts
+  ExpertTokens tokens_;
 };
 
 }  // namespace
