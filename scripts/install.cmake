@@ -36,7 +36,8 @@ install(FILES examples/question.json DESTINATION ${TITER_DOCUMENTS}/examples)
 # For programs that ask by themselves (find_package(titer), examples/ask): the questions, and what their headers include.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 set(TITER_INTERFACE
-  ask/asked ask/campaign ask/doctor ask/explain ask/run ask/search ask/shipped ask/version ask/whatif
+  ask/asked ask/campaign ask/doctor ask/evidence ask/explain ask/export ask/network ask/new_run ask/question ask/run ask/search
+  ask/shipped ask/sweep ask/timeline ask/version ask/whatif
   input/assignment input/document input/input_error
   simulate/fidelity
   units/quantity units/text

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "titer/ask/evidence.hpp"
+#include "titer/ask/option.hpp"
 #include "titer/calibrate/calibration_data.hpp"
 #include "titer/report/evidence/calibration_report.hpp"
 #include "titer/scenario/data_files.hpp"

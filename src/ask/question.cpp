@@ -11,6 +11,7 @@
 #include "titer/ask/export.hpp"
 #include "titer/ask/network.hpp"
 #include "titer/ask/new_run.hpp"
+#include "titer/ask/option.hpp"
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"
 #include "titer/ask/sweep.hpp"

@@ -4,6 +4,7 @@
 
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/network.hpp"
+#include "titer/ask/option.hpp"
 #include "titer/report/network/replay_report.hpp"
 #include "titer/units/listed.hpp"
 

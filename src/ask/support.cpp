@@ -1,5 +1,6 @@
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/evidence.hpp"
+#include "titer/ask/option.hpp"
 #include "titer/measured/dataset.hpp"
 #include "titer/report/evidence/support_report.hpp"
 

@@ -6,6 +6,7 @@
 #include "report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/evidence.hpp"
+#include "titer/ask/option.hpp"
 #include "titer/report/evidence/trace_breakdown_report.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/source.hpp"

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "titer/ask/evidence.hpp"
+#include "titer/ask/option.hpp"
 #include "titer/calibrate/posterior_trial.hpp"
 #include "titer/measured/dataset.hpp"
 #include "titer/measured/statistics.hpp"

@@ -6,6 +6,7 @@
 #include "request_check.hpp"
 #include "titer/ask/question.hpp"
 #include "titer/ask/version.hpp"
+#include "titer/input/reader.hpp"
 #include "titer/view/html.hpp"
 
 namespace titer {

@@ -1,4 +1,6 @@
 #include "titer/ask/question.hpp"
+
+#include "titer/ask/option.hpp"
 #include "titer/input/schema.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/web/answer.hpp"

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "paths.hpp"
+#include "titer/ask/option.hpp"
 #include "titer/ask/question.hpp"
 
 namespace titer::testing {

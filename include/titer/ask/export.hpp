@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/ask/option.hpp"
+#include "titer/ask/asked.hpp"
 
 namespace titer {
 

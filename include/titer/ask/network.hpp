@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/ask/option.hpp"
+#include "titer/ask/asked.hpp"
 
 namespace titer {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Every question, with its options: what is asked by a document instead of by its request.
+// Every question: what is asked by a document instead of by its request.
 
 #include <atomic>
 #include <functional>
@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/ask/option.hpp"
+#include "titer/ask/asked.hpp"
 
 namespace titer {
+
+struct OptionWords;  // titer/ask/option.hpp, for who reads requests
 
 /// How a question may be answered.
 struct AnswerLimits {

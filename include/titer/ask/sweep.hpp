@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/ask/option.hpp"
+#include "titer/ask/asked.hpp"
 #include "titer/simulate/fidelity.hpp"
 
 namespace titer {

@@ -6,6 +6,7 @@
 #include "ask/report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/network.hpp"
+#include "titer/ask/option.hpp"
 #include "titer/collectives/collective_names.hpp"
 #include "titer/collectives/curve.hpp"
 #include "titer/measured/measured_collective.hpp"

@@ -7,6 +7,7 @@
 
 #include "ask/report_parts.hpp"
 #include "titer/ask/network.hpp"
+#include "titer/ask/option.hpp"
 #include "titer/collectives/execution.hpp"
 #include "titer/input/csv.hpp"
 #include "titer/input/file.hpp"
