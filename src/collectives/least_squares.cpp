@@ -1,6 +1,6 @@
 #include "least_squares.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/QR>
 #include <algorithm>
 
 #include "titer/units/ensure.hpp"

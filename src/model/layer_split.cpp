@@ -1,6 +1,6 @@
 #include "titer/model/layer_split.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <random>
 
 #include "titer/units/ensure.hpp"
