@@ -412,8 +412,9 @@ TEST(ReadRouting, SaysWhatIsWrongInALineEach) {
       {R"({"groups_chosen": 2})",
        "19: groups_chosen: 2: expected at most the number of \"groups\", which is 1"},
       {R"({"capacity": 1.25})",
-       "2: capacity: unknown key; known keys: shape, exponent, histogram, capacity_factor, padded, "
-       "dense_group, random_second, second_probability, groups, groups_chosen"},
+       "2: capacity: unknown key; known keys: shape, exponent, histogram, capacity_factor, "
+       "capacity_multiple, padded, dense_group, random_second, second_probability, groups, "
+       "groups_chosen"},
   };
   for (const auto& [text, line] : cases) {
     try {
