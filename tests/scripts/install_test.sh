@@ -32,7 +32,7 @@ if "$folder/build/ask" no-such-run 2>refusal; then
 fi
 grep -q '^no-such-run: ' refusal || { cat refusal; exit 1; }
 # Every header that the guide names, and every one by itself, as some program will include it.
-for header in $(grep -o 'titer/[a-z_]*/[a-z_]*\.hpp' "$root/docs/guide/cpp.md" | sort -u); do
+grep -o 'titer/[a-z_]*/[a-z_]*\.hpp' "$root/docs/guide/cpp.md" | sort -u | while read -r header; do
   [[ -s $folder/titer/include/$header ]] || { echo "not installed: $header"; exit 1; }
 done
 (cd "$folder/titer/include" && find . -name '*.hpp' | while read -r header; do
