@@ -6,6 +6,37 @@
 #include "export_writer.hpp"
 
 namespace titer {
+namespace {
+
+/// Of a part of a block, item by item.
+class KernelRoom {
+ public:
+  void add_transfer(const PassItem& item, bool is_over) {
+    ends_ = ends_ || (!is_over && is_waited_for(item));
+    apart_ += item.apart ? item.time : Seconds{};
+    guest_ = item.beside ? item.time : Seconds{};
+  }
+  void add_kernel(const PassItem& item, bool is_over) {
+    kernels_ += item.time;
+    if (!ends_ && !is_over && !item.aside) {
+      room_ += std::max(Seconds{}, item.time - guest_);
+    }
+    guest_ = {};
+  }
+  [[nodiscard]] Ticks free() const {
+    const double share = apart_ > Seconds{} ? std::max(0.0, 1.0 - apart_ / kernels_) : 1.0;
+    return to_ticks(share * room_);
+  }
+
+ private:
+  Seconds room_;
+  Seconds guest_;  // beside the next kernel
+  Seconds apart_;
+  Seconds kernels_;
+  bool ends_ = false;
+};
+
+}  // namespace
 
 /// Devices of several classes, and a stage's two copies, would cut theirs at different places: the
 /// members of a group have the same collectives in the same order.
@@ -32,35 +63,32 @@ void ExportedStep::Writer::move_beside(PassRow& row, int number, MoveTime when) 
   }
 }
 
+/// What is cut stops where the block waits for a transfer of its own, and goes on behind it.
+void ExportedStep::Writer::go_on_beside(PassRow& row, const PassItem& item) {
+  if (is_waited_for(item)) {
+    join_moves(row);
+  } else if (row.beside_kernels.empty() && !row.waiting.empty()) {
+    move_waiting(row, room_beside(row));
+  }
+}
+
 /// What kernels from the row's next piece on take up to the next transfer that they wait for, but
 /// for what is beside them already.
 Ticks ExportedStep::Writer::room_beside(const PassRow& row) {
   const PassPiece& first = row.pieces[row.next - 1];
-  Seconds room;
-  Seconds guest;
-  Seconds apart;
-  Seconds kernels;
-  bool here = true;
+  KernelRoom room;
   for (std::size_t i = 0; i < row.pieces.size(); ++i) {
     const PassPiece& piece = row.pieces[i];
     if (piece.number != first.number || piece.part != first.part) {
       continue;
     }
-    const PassItem& item = *piece.item;
-    if (item.is_transfer()) {
-      here = here && (i < row.next || !is_waited_for(item));
-      apart += item.apart ? item.time : Seconds{};
-      guest = item.beside ? item.time : Seconds{};
-      continue;
+    if (piece.item->is_transfer()) {
+      room.add_transfer(*piece.item, i < row.next);
+    } else {
+      room.add_kernel(*piece.item, i + 1 < row.next);
     }
-    kernels += item.time;
-    if (here && i + 1 >= row.next && !item.aside) {
-      room += std::max(Seconds{}, item.time - guest);
-    }
-    guest = {};
   }
-  const double free = apart > Seconds{} ? std::max(0.0, 1.0 - apart / kernels) : 1.0;
-  return to_ticks(free * room);
+  return room.free();
 }
 
 /// As much of it as there is room for, one after the other.

@@ -40,11 +40,7 @@ void ExportedStep::Writer::advance(PassRow& row) {
   if (!piece.item->aside && row.meets_aside) {
     join_apart(row);
   }
-  if (is_waited_for(*piece.item)) {
-    join_moves(row);
-  } else if (row.beside_kernels.empty() && !row.waiting.empty()) {
-    move_waiting(row, room_beside(row));
-  }
+  go_on_beside(row, *piece.item);
   if (piece.item->is_transfer()) {
     add_transfer(piece, row);
   } else {

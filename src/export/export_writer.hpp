@@ -132,6 +132,7 @@ class ExportedStep::Writer {
   /// Collectives of a block of the row, beside the block that has begun.
   void move_beside(PassRow& row, int number, MoveTime when);
   [[nodiscard]] bool cuts_moves(const PassRow& row) const;
+  void go_on_beside(PassRow& row, const PassItem& item);
   [[nodiscard]] static Ticks room_beside(const PassRow& row);
   void move_waiting(PassRow& row, Ticks room);
   void join_moves(PassRow& row);

@@ -51,6 +51,21 @@ std::vector<std::int64_t> signature(const Plan& plan, const Cluster& cluster, bo
   return numbers;
 }
 
+/// Each of the ways with each of the values.
+template <class T>
+std::vector<ExpertExchange> with_each(const std::vector<ExpertExchange>& ways,
+                                      const std::vector<T>& values,
+                                      T ExpertExchange::*part) {
+  std::vector<ExpertExchange> all;
+  for (const ExpertExchange& way : ways) {
+    for (const T& value : values) {
+      all.push_back(way);
+      all.back().*part = value;
+    }
+  }
+  return all;
+}
+
 template <class T>
 std::vector<T> first_of(const std::vector<T>& values) {
   return {values.front()};
@@ -156,30 +171,24 @@ void PlanTree::add_layers(std::size_t layout) {
   }
 }
 
-/// What of the space the software's checks and the model leave of it: tokens that are gathered are
-/// beside nothing else, and there is one way to overlap at a time.
+/// Tokens that are gathered are beside nothing else, and there is one way to overlap at a time.
+bool PlanTree::goes_together(const ExpertExchange& exchange) const {
+  const bool gathers =
+      exchange.dispatch.value_or(scenario_->stack.expert_dispatch) == ExpertDispatch::all_gather;
+  return gathers ? !exchange.overlap && !exchange.shared_overlap
+                 : !exchange.overlap || !exchange.shared_overlap;
+}
+
 std::vector<ExpertExchange> PlanTree::exchanges_of(const PlanLayout& layout) const {
-  const bool apart = layout.expert > 1;
-  std::vector<ExpertExchange> exchanges;
-  const auto dispatches = apart ? space_->expert_dispatch : first_of(space_->expert_dispatch);
-  const auto overlaps = apart ? space_->expert_overlap : first_of(space_->expert_overlap);
-  const auto shared =
-      apart ? space_->shared_expert_overlap : first_of(space_->shared_expert_overlap);
-  const bool is_one = dispatches.size() * overlaps.size() * shared.size() == 1;
-  for (const std::optional<ExpertDispatch>& dispatch : dispatches) {
-    const bool gathers =
-        dispatch.value_or(scenario_->stack.expert_dispatch) == ExpertDispatch::all_gather;
-    for (const bool overlap : overlaps) {
-      for (const bool beside_shared : shared) {
-        const int beside = (overlap ? 1 : 0) + (beside_shared ? 1 : 0);
-        if (is_one || beside <= (gathers ? 0 : 1)) {
-          exchanges.push_back(
-              {.dispatch = dispatch, .overlap = overlap, .shared_overlap = beside_shared});
-        }
-      }
-    }
+  const auto of = [&](const auto& values) { return layout.expert > 1 ? values : first_of(values); };
+  std::vector<ExpertExchange> all = {{}};
+  all = with_each(all, of(space_->expert_dispatch), &ExpertExchange::dispatch);
+  all = with_each(all, of(space_->expert_overlap), &ExpertExchange::overlap);
+  all = with_each(all, of(space_->shared_expert_overlap), &ExpertExchange::shared_overlap);
+  if (all.size() > 1) {
+    std::erase_if(all, [&](const ExpertExchange& one) { return !goes_together(one); });
   }
-  return exchanges;
+  return all;
 }
 
 /// Ways to share out its batch, and how many plans each of its ways to compute has below it.
@@ -192,29 +201,31 @@ std::size_t PlanTree::add_below(const LayerChoice& layer) {
   return count(layer);
 }
 
-/// Ways to compute a layer.
 void PlanTree::add_layer_choices(LayerChoice layer) {
+  for (const ExpertExchange& exchange : exchanges_of(layouts_[layer.layout])) {
+    layer.exchange = exchange;
+    if (const std::size_t below = add_below(layer); below > 0) {
+      add_ways(layer, below);
+    }
+  }
+}
+
+/// Ways to compute a layer, with so many plans below each.
+void PlanTree::add_ways(LayerChoice layer, std::size_t below) {
   const bool split = layouts_[layer.layout].tensor > 1;
   Plan plan = scenario_->plan;
   const auto sequences = split ? space_->sequence_parallel : first_of(space_->sequence_parallel);
   const auto overlaps = split ? space_->tensor_overlap : first_of(space_->tensor_overlap);
-  for (const ExpertExchange& exchange : exchanges_of(layouts_[layer.layout])) {
-    layer.exchange = exchange;
-    const std::size_t below = add_below(layer);
-    if (below == 0) {
-      continue;
-    }
-    for (const bool sequence : sequences) {
-      for (const Recomputation& recompute : space_->recompute) {
-        for (const TensorOverlap overlap : overlaps) {
-          layer.sequence_parallel = sequence;
-          layer.recompute = recompute;
-          layer.tensor_overlap = overlap;
-          put(layer, plan);
-          if (is_able(abilities_, plan, PlanPart::layer)) {
-            layers_.push_back(layer);
-            plans_ += below;
-          }
+  for (const bool sequence : sequences) {
+    for (const Recomputation& recompute : space_->recompute) {
+      for (const TensorOverlap overlap : overlaps) {
+        layer.sequence_parallel = sequence;
+        layer.recompute = recompute;
+        layer.tensor_overlap = overlap;
+        put(layer, plan);
+        if (is_able(abilities_, plan, PlanPart::layer)) {
+          layers_.push_back(layer);
+          plans_ += below;
         }
       }
     }

@@ -1,39 +1,55 @@
 // What of a plan is below its place: the schedule with its chunks, how layers are shared out, and
 // how the state is kept.
 
+#include "titer/scenario/notes.hpp"
 #include "titer/search/search_space.hpp"
 
 namespace titer {
+
 /// One stage needs no schedule; the first that is allowed stands for all, 1F1B where it is.
 void PlanTree::add_pipelines(const LayerChoice& layer, const PlanPlace& place) {
   const PipelineKey key = pipeline_key(layer, place);
-  const auto [pipeline, micro_batches, overlap] = key;
   const auto [at, is_new] = pipelines_.try_emplace(key);
+  if (!is_new || !is_overlapped_enough(key)) {
+    return;
+  }
   std::vector<PipelineChoice>& choices = at->second;
   Plan plan = scenario_->plan;
-  plan.pipeline = pipeline;
-  plan.expert_overlap = overlap;
-  for (std::size_t i = 0; is_new && i < space_->schedule.size(); ++i) {
-    const Schedule& schedule = space_->schedule[i];
-    const bool chooses = interleaves(schedule) && pipeline > 1;
-    const std::vector<std::int64_t> usual = {usual_chunks(schedule)};
-    for (const std::int64_t v : chooses ? space_->virtual_stages : usual) {
-      const PipelineShape shape{.stages = static_cast<int>(pipeline),
-                                .micro_batches = static_cast<int>(micro_batches),
-                                .virtual_stages = static_cast<int>(v),
-                                .group = scenario_->plan.micro_batch_group};
-      for (std::size_t split = 0; split < space_->layers.size(); ++split) {
-        const PipelineChoice choice{.schedule = i, .virtual_stages = v, .layers = split};
-        put(choice, plan);
-        if (is_able(abilities_, plan, PlanPart::schedule) && is_possible(choice, shape)) {
-          choices.push_back(choice);
-        }
+  plan.pipeline = place.pipeline;
+  plan.expert_overlap = layer.exchange.overlap;
+  for (std::size_t i = 0; i < space_->schedule.size(); ++i) {
+    for (const PipelineChoice& choice : ways_of(i, place.pipeline)) {
+      put(choice, plan);
+      if (is_able(abilities_, plan, PlanPart::schedule) && is_possible(choice, key)) {
+        choices.push_back(choice);
       }
     }
-    if (pipeline == 1 && !choices.empty()) {
+    if (place.pipeline == 1 && !choices.empty()) {
       return;
     }
   }
+}
+
+/// The first forward and the last backward pass have no other micro-batch beside them, which costs
+/// leave out: of fewer micro-batches that is too much of what they call hidden.
+bool PlanTree::is_overlapped_enough(const PipelineKey& key) const {
+  const auto [pipeline, micro_batches, overlap] = key;
+  const bool is_chosen = overlap && space_->expert_overlap.size() > 1;
+  return !is_chosen || micro_batches >= kLeastOverlapped;
+}
+
+/// With every number of chunks, and every way to share the layers out.
+std::vector<PipelineChoice> PlanTree::ways_of(std::size_t number, std::int64_t pipeline) const {
+  const Schedule& schedule = space_->schedule[number];
+  const bool chooses = interleaves(schedule) && pipeline > 1;
+  const std::vector<std::int64_t> usual = {usual_chunks(schedule)};
+  std::vector<PipelineChoice> ways;
+  for (const std::int64_t v : chooses ? space_->virtual_stages : usual) {
+    for (std::size_t split = 0; split < space_->layers.size(); ++split) {
+      ways.push_back({.schedule = number, .virtual_stages = v, .layers = split});
+    }
+  }
+  return ways;
 }
 
 bool PlanTree::shares_alike(const LayerSplit& split, int stages) const {
@@ -44,8 +60,13 @@ bool PlanTree::shares_alike(const LayerSplit& split, int stages) const {
 
 /// Where the ranks can have as many layers each, chunks or rules that make them unlike are not
 /// tried.
-bool PlanTree::is_possible(const PipelineChoice& choice, const PipelineShape& shape) const {
+bool PlanTree::is_possible(const PipelineChoice& choice, const PipelineKey& key) const {
+  const auto [pipeline, micro_batches, overlap] = key;
   const Schedule& schedule = space_->schedule[choice.schedule];
+  const PipelineShape shape{.stages = static_cast<int>(pipeline),
+                            .micro_batches = static_cast<int>(micro_batches),
+                            .virtual_stages = static_cast<int>(choice.virtual_stages),
+                            .group = scenario_->plan.micro_batch_group};
   const int stages = model_stages(placement(schedule), shape);
   const LayerSplit split = layers_of(choice.layers, stages);
   for (std::size_t before = 0; before < choice.layers; ++before) {

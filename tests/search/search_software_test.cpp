@@ -71,6 +71,28 @@ TEST(SearchSoftware, HasThePlansThatItCanRunAndNoOthers) {
   }
 }
 
+/// One forward and one backward pass of a rank have nothing beside them: with few others that is
+/// too much.
+TEST(SearchSoftware, OverlapsExchangesFromEightMicroBatchesOn) {
+  const Search search =
+      search_of(kExpertSearch, std::vector<std::string>{"space.micro_batch=[1,2]"});
+  const PlanTree tree(search.scenario, search.space, search.devices);
+  bool overlaps = false;
+  for (const LayerChoice& layer : tree.layers()) {
+    for (const PlanPlace& place : tree.layout(layer).places) {
+      const bool none = !tree.has_batch(layer, place) || tree.pipelines(layer, place).empty();
+      if (!none && layer.exchange.overlap) {
+        overlaps = true;
+        EXPECT_GE(search.scenario.training.global_batch, 8 * layer.micro_batch * place.data);
+      }
+    }
+  }
+  EXPECT_TRUE(overlaps);
+  const Search only = search_of(
+      kExpertSearch, std::vector<std::string>{"space.expert_overlap=true", "space.tensor=1"});
+  EXPECT_GT(PlanTree(only.scenario, only.space, only.devices).plans(), 0u) << "it was asked for";
+}
+
 /// Beside another micro-batch with stages where these are virtual, and without full recomputation.
 TEST(SearchSoftware, SendsTokensToExpertsAsItCan) {
   for (const char* stack : {"megatron-core", "nemo", "torchtitan", "maxtext"}) {
@@ -98,7 +120,8 @@ TEST(SearchSoftware, SendsTokensToExpertsAsItCan) {
 }
 
 TEST(SearchSoftware, FindsTheFastestWayToSendTokens) {
-  const std::vector<std::string> changes = {"space.expert=8", "any_software=false", "top=1"};
+  const std::vector<std::string> changes = {
+      "space.expert=8", "any_software=false", "top=1", "scenario.training.global_batch=128"};
   const auto best_of = [&](const std::vector<std::string>& more) {
     std::vector<std::string> all = changes;
     all.insert(all.end(), more.begin(), more.end());

@@ -167,11 +167,11 @@ class PlanTree {
   void add_places(PlanLayout& layout) const;
   void add_layers(std::size_t layout);
   void add_layer_choices(LayerChoice layer);
+  void add_ways(LayerChoice layer, std::size_t below);
+  [[nodiscard]] bool goes_together(const ExpertExchange& exchange) const;
   [[nodiscard]] std::vector<ExpertExchange> exchanges_of(const PlanLayout& layout) const;
   [[nodiscard]] std::size_t add_below(const LayerChoice& layer);
-  [[nodiscard]] bool is_possible(const PipelineChoice& choice, const PipelineShape& shape) const;
   [[nodiscard]] bool shares_alike(const LayerSplit& split, int stages) const;
-  void add_pipelines(const LayerChoice& layer, const PlanPlace& place);
   /// What ways to keep the state there are depends on.
   struct Setting {
     bool alone = false;      // no two devices have the same parameters
@@ -199,6 +199,11 @@ class PlanTree {
   [[nodiscard]] PipelineKey pipeline_key(const LayerChoice& layer, const PlanPlace& place) const {
     return {place.pipeline, micro_batches(layer, place), layer.exchange.overlap};
   }
+  void add_pipelines(const LayerChoice& layer, const PlanPlace& place);
+  [[nodiscard]] bool is_overlapped_enough(const PipelineKey& key) const;
+  [[nodiscard]] std::vector<PipelineChoice> ways_of(std::size_t number,
+                                                    std::int64_t pipeline) const;
+  [[nodiscard]] bool is_possible(const PipelineChoice& choice, const PipelineKey& key) const;
   std::map<PipelineKey, std::vector<PipelineChoice>> pipelines_;
   std::array<std::vector<StateChoice>, 8> states_;  // of settings, by their numbers
   std::array<std::size_t, 8> leaves_{};
