@@ -108,56 +108,61 @@ inline Ends ends(const Schedule& schedule, char kind) {
 /// both ends; nothing if some wait for ever.
 inline std::optional<double> run(const Schedule& schedule,
                                  const std::function<double(int, int, std::int64_t)>& time) {
-  std::vector<std::vector<std::optional<double>>> done(schedule.size());
-  std::map<std::tuple<int, int, int>, double> sent;
+  using At = std::pair<std::size_t, std::size_t>;  // rank, operation
+  std::vector<std::vector<std::size_t>> waits(schedule.size());
+  std::vector<std::vector<std::vector<std::size_t>>> next(schedule.size());
+  std::vector<std::vector<double>> ends(schedule.size());
+  std::map<std::tuple<int, int, int>, At> receives;
+  std::vector<At> ready;
+  std::size_t left = 0;
   for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
-    done[rank].resize(schedule[rank].size());
-  }
-  std::vector<std::size_t> first(schedule.size(), 0);  // all before are done
-  double last = 0;
-  const auto try_one = [&](std::size_t rank, std::size_t i) {
-    const Operation& operation = schedule[rank][i];
-    double start = 0;
-    for (const std::size_t before : operation.requires_) {
-      if (!done[rank][before]) {
-        return false;
+    const std::size_t count = schedule[rank].size();
+    left += count;
+    waits[rank].resize(count);
+    next[rank].resize(count);
+    ends[rank].resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Operation& operation = schedule[rank][i];
+      waits[rank][i] = operation.requires_.size() + (operation.kind == 'r' ? 1 : 0);
+      for (const std::size_t before : operation.requires_) {
+        next[rank][before].push_back(i);
       }
-      start = std::max(start, *done[rank][before]);
+      if (operation.kind == 'r') {
+        receives[{operation.peer, static_cast<int>(rank), operation.tag}] = {rank, i};
+      }
+      if (waits[rank][i] == 0) {
+        ready.emplace_back(rank, i);
+      }
     }
+  }
+  double last = 0;
+  const auto release = [&](const At& at, double end) {
+    const auto [rank, i] = at;
+    ends[rank][i] = std::max(ends[rank][i], end);  // of what it waits for, until it has ended
+    if (--waits[rank][i] == 0) {
+      ready.push_back(at);
+    }
+  };
+  for (; !ready.empty(); --left) {
+    const auto [rank, i] = ready.back();
+    ready.pop_back();
+    const Operation& operation = schedule[rank][i];
     const int self = static_cast<int>(rank);
     if (operation.kind == 'c') {
-      start += static_cast<double>(operation.value);
+      ends[rank][i] += static_cast<double>(operation.value);
     } else if (operation.kind == 's') {
-      start += time(self, operation.peer, operation.value);
-      sent[{self, operation.peer, operation.tag}] = start;
-    } else {
-      const auto from = sent.find({operation.peer, self, operation.tag});
-      if (from == sent.end()) {
-        return false;
-      }
-      start = std::max(start, from->second);
-    }
-    done[rank][i] = start;
-    last = std::max(last, start);
-    return true;
-  };
-  for (bool progress = true; progress;) {
-    progress = false;
-    for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
-      for (std::size_t i = first[rank]; i < schedule[rank].size(); ++i) {
-        progress = (!done[rank][i] && try_one(rank, i)) || progress;
-      }
-      while (first[rank] < schedule[rank].size() && done[rank][first[rank]]) {
-        ++first[rank];
+      ends[rank][i] += time(self, operation.peer, operation.value);
+      if (const auto to = receives.find({self, operation.peer, operation.tag});
+          to != receives.end()) {
+        release(to->second, ends[rank][i]);
       }
     }
+    for (const std::size_t after : next[rank][i]) {
+      release({rank, after}, ends[rank][i]);
+    }
+    last = std::max(last, ends[rank][i]);
   }
-  for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
-    if (first[rank] < schedule[rank].size()) {
-      return std::nullopt;
-    }
-  }
-  return last;
+  return left == 0 ? std::optional(last) : std::nullopt;
 }
 
 }  // namespace titer::goal

@@ -215,14 +215,14 @@ class GoalRank {
                Bytes size,
                const std::vector<int>& ranks,
                const Labels& entry) {
-    constexpr int most = 64;
+    constexpr int most = 16;  // of all rings together
     const auto member = static_cast<int>(std::ranges::find(ranks, rank_) - ranks.begin());
     const int n = rings.ranks;
     const int self = rings.place(ring, member);
     const auto rank_at = [&](int place) {
       return ranks[static_cast<std::size_t>(rings.member(ring, place))];
     };
-    const int blocks = std::min(most, rings.blocks);
+    const int blocks = std::min(std::max(1, most / rings.count), rings.blocks);
     const Bytes block = size / n / rings.count / blocks;
     Labels last = entry;
     for (int root = 0; root < n; ++root) {
