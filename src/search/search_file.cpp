@@ -11,20 +11,20 @@
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
 #include "titer/search/search_schema.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
 
 constexpr std::int64_t kMostPlansListed = 10'000;
 
-/// The searched keys of a plan's object, taken out of it.
-/// What is told of some numbers of stages stays in the plan, for plans with these.
 bool is_layer_rule(const Value& layers) {
-  return std::ranges::any_of(kLayerRules, [&](const Choice<LayerRule>& rule) {
-    return layers.kind == Value::Kind::text && layers.text == rule.name;
-  });
+  return layers.kind == Value::Kind::text &&
+         includes(kLayerRules, layers.text, &Choice<LayerRule>::name);
 }
 
+/// The searched keys of a plan's object, taken out of it. Layers that are told of some numbers of
+/// stages stay, for plans with these.
 std::vector<std::pair<const SearchKey*, Value>> take_keys(Value& plan) {
   std::vector<std::pair<const SearchKey*, Value>> taken;
   for (const SearchKey& key : search_keys()) {

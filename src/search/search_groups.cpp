@@ -47,7 +47,7 @@ std::optional<Seconds> SearchWorker::bound_times(const AlikeLayers& group, Group
   of_kernels_ = {};
   std::optional<Seconds> least;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (!tree_->has_batch(layer, places[i]) || tree_->pipelines(layer, places[i]).empty()) {
+    if (!tree_->has_pipelines(layer, places[i])) {
       continue;
     }
     number_[1] = static_cast<std::uint32_t>(i);
@@ -143,7 +143,7 @@ Bytes SearchWorker::least_memory_of(const AlikeLayers& group) {
     const std::vector<PlanPlace>& places = tree_->layout(layer).places;
     number_[0] = number;
     for (std::size_t i = 0; i < places.size(); ++i) {
-      if (tree_->has_batch(layer, places[i])) {
+      if (tree_->has_pipelines(layer, places[i])) {
         number_[1] = static_cast<std::uint32_t>(i);
         const Bytes here = least_memory_in_place();
         least = least ? std::min(*least, here) : here;

@@ -78,7 +78,7 @@ Drawn expect_bounded(const Search& search, int plans) {
     const LayerChoice& layer = any_of(tree.layers(), random);
     const std::vector<PlanPlace>& places = tree.layout(layer).places;
     const PlanPlace& place = any_of(places, random);
-    if (!tree.has_batch(layer, place) || tree.pipelines(layer, place).empty()) {
+    if (!tree.has_pipelines(layer, place)) {
       continue;
     }
     const PipelineChoice& pipeline = any_of(tree.pipelines(layer, place), random);

@@ -52,6 +52,17 @@ std::multiset<std::string> plans_of(const PlanTree& tree, Plan plan, const Abili
   return plans;
 }
 
+/// Some of all plans.
+void expect_those_that_it_can_run(const Search& search) {
+  const PlanTree all(search.scenario, search.space, search.devices);
+  const PlanTree able(search.scenario, search.space, search.devices, search.abilities);
+  const auto expected = plans_of(all, search.scenario.plan, search.abilities);
+  EXPECT_EQ(plans_of(able, search.scenario.plan, Abilities()), expected);
+  EXPECT_EQ(able.plans(), expected.size());
+  EXPECT_LT(able.plans(), all.plans());
+  EXPECT_GT(able.plans(), 0u);
+}
+
 TEST(SearchSoftware, HasThePlansThatItCanRunAndNoOthers) {
   for (const char* stack : {"megatron-lm", "megatron-core", "deepspeed", "fsdp", "torchtitan"}) {
     SCOPED_TRACE(stack);
@@ -61,13 +72,7 @@ TEST(SearchSoftware, HasThePlansThatItCanRunAndNoOthers) {
                                   R"(space.sharding=["none","zero1","zero2","zero3"])",
                                   R"(space.schedule=["1f1b","zb-v","dualpipev"])",
                                   R"(space.tensor_overlap=["none","bulk","ring"])"});
-    const PlanTree all(search.scenario, search.space, search.devices);
-    const PlanTree able(search.scenario, search.space, search.devices, search.abilities);
-    const auto expected = plans_of(all, search.scenario.plan, search.abilities);
-    EXPECT_EQ(plans_of(able, search.scenario.plan, Abilities()), expected);
-    EXPECT_EQ(able.plans(), expected.size());
-    EXPECT_LT(able.plans(), all.plans());
-    EXPECT_GT(able.plans(), 0u);
+    expect_those_that_it_can_run(search);
   }
 }
 
@@ -80,8 +85,7 @@ TEST(SearchSoftware, OverlapsExchangesFromEightMicroBatchesOn) {
   bool overlaps = false;
   for (const LayerChoice& layer : tree.layers()) {
     for (const PlanPlace& place : tree.layout(layer).places) {
-      const bool none = !tree.has_batch(layer, place) || tree.pipelines(layer, place).empty();
-      if (!none && layer.exchange.overlap) {
+      if (layer.exchange.overlap && tree.has_pipelines(layer, place)) {
         overlaps = true;
         EXPECT_GE(search.scenario.training.global_batch, 8 * layer.micro_batch * place.data);
       }
@@ -103,12 +107,8 @@ TEST(SearchSoftware, SendsTokensToExpertsAsItCan) {
                                               "space.expert_dispatch=null",
                                               R"(space.recompute=["none","full"])"};
     const Search search = search_of(kExpertSearch, changes);
-    const PlanTree all(search.scenario, search.space, search.devices);
+    expect_those_that_it_can_run(search);
     const PlanTree able(search.scenario, search.space, search.devices, search.abilities);
-    const auto expected = plans_of(all, search.scenario.plan, search.abilities);
-    EXPECT_EQ(plans_of(able, search.scenario.plan, Abilities()), expected);
-    EXPECT_EQ(able.plans(), expected.size());
-    EXPECT_LT(able.plans(), all.plans());
     bool overlaps = false;
     for (const LayerChoice& layer : able.layers()) {
       overlaps = overlaps || layer.exchange.overlap;

@@ -141,6 +141,10 @@ class PlanTree {
   /// REQUIRES has_batch().
   [[nodiscard]] const std::vector<PipelineChoice>& pipelines(const LayerChoice& layer,
                                                              const PlanPlace& place) const;
+  /// Whether it can be shared out over stages, too.
+  [[nodiscard]] bool has_pipelines(const LayerChoice& layer, const PlanPlace& place) const {
+    return has_batch(layer, place) && !pipelines(layer, place).empty();
+  }
   [[nodiscard]] const std::vector<StateChoice>& states(const LayerChoice& layer,
                                                        const PlanPlace& place) const;
   /// How many plans there are: of a place, of a layer, and in all.
