@@ -60,8 +60,11 @@ class SendClock {
     }
   }
 
-  [[nodiscard]] Seconds from(int stage) const {
-    return stage_way(scenario_, stage, probe_).send_time(size_) + gather_;
+  /// Of the messages from the rank.
+  void fill(std::size_t rank, StepCosts& costs) const {
+    const StageWay way = stage_way(scenario_, static_cast<int>(rank), probe_);
+    costs.send[rank] = way.send_time(size_) + gather_;
+    costs.send_leaves_node[rank] = way.pair.nodes > 1 ? 1 : 0;
   }
 
  private:
@@ -134,19 +137,35 @@ PassCost StepCosts::pair(int stage) const {
   return pair;
 }
 
-Seconds StepCosts::send_after(StagePlace place, Pass pass) const {
+std::optional<StepCosts::Message> StepCosts::message_after(StagePlace place, Pass pass) const {
   const int stage = stage_of(placement, place, shape);
   const int next = pass == Pass::forward ? stage + 1 : stage - 1;
   if (pass == Pass::weight_gradient || next < 0 || next == stages) {
-    return {};
+    return std::nullopt;
   }
   const int to = place_of(placement, next, place.chunk, shape).rank;
   if (to == place.rank) {
-    return {};
+    return std::nullopt;
   }
   // Both ways cross the same boundary, named after the rank before it.
   const int p = shape.stages;
-  return send[static_cast<std::size_t>(to == (place.rank + 1) % p ? place.rank : to)];
+  const int after = to == (place.rank + 1) % p ? place.rank : to;
+  return Message{.to = to, .after = static_cast<std::size_t>(after)};
+}
+
+bool StepCosts::meets_sync(bool leaves_node) const {
+  const Group& group = groups.dense.group;
+  return group.ranks() > 1 && !is_torus(group) && leaves_node == (group.nodes > 1);
+}
+
+Seconds StepCosts::meeting_sync(const PassCost& pass) const {
+  Seconds sum;
+  for (const PassComm comm : {PassComm::tensor, PassComm::context, PassComm::expert}) {
+    if (meets_sync(comm_leaves_node[static_cast<std::size_t>(comm)])) {
+      sum += pass.exposed[comm];
+    }
+  }
+  return sum;
 }
 
 void fill_shape(const Scenario& scenario, StepCosts& costs) {
@@ -163,6 +182,11 @@ void fill_layer_costs(const Scenario& scenario, StepCosts& costs) {
 void fill_kind_costs(const Scenario& scenario, StepCosts& costs) {
   const BlockClock clock = block_clock(scenario);
   costs.slowdown = clock.slowdown;
+  costs.comm_leaves_node = {};
+  for (std::size_t i = 0; i < kLayerGroups; ++i) {
+    const auto comm = static_cast<std::size_t>(comm_of(static_cast<LayerGroup>(i)));
+    costs.comm_leaves_node[comm] = costs.comm_leaves_node[comm] || clock.groups[i].nodes > 1;
+  }
   costs.kinds.resize(costs.blocks.kinds.size());
   for (std::size_t kind = 0; kind < costs.kinds.size(); ++kind) {
     const Block& block = costs.blocks.kinds[kind];
@@ -175,10 +199,11 @@ void fill_kind_costs(const Scenario& scenario, StepCosts& costs) {
 
 void fill_sends(const Scenario& scenario, StepCosts& costs) {
   costs.send.resize(static_cast<std::size_t>(costs.shape.stages));
+  costs.send_leaves_node.resize(costs.send.size());
   if (costs.shape.stages > 1) {
     const SendClock send(scenario, costs.blocks);
-    for (int s = 0; s < costs.shape.stages; ++s) {
-      costs.send[static_cast<std::size_t>(s)] = send.from(s);
+    for (std::size_t rank = 0; rank < costs.send.size(); ++rank) {
+      send.fill(rank, costs);
     }
   }
 }

@@ -105,6 +105,7 @@ void Estimator::fill_ticks(const Scenario& scenario) {
       scenario.pipeline_send() == PipelineSend::overlapped && costs.shape.stages > 1;
   const bool in_buckets = !costs.buckets.empty();
   if (in_buckets || lanes_.overlapped_sends) {
+    fill_slowdowns(costs, passes_, pass_ticks_, lanes_);
     fill_bucket_ticks(costs, passes_, pairs, lanes_);
   }
   lanes_.gathers.clear();
@@ -113,9 +114,9 @@ void Estimator::fill_ticks(const Scenario& scenario) {
   }
 }
 
-/// Where ranks wait for their messages and there is one copy of the model, passes take their time
-/// whatever is beside them, but for first forwards, and a pipeline that is known need not be
-/// followed again.
+/// Where ranks wait for their messages and there is one copy of the model, data lanes are beside
+/// the first passes and the last ones only, and what is between these need not be followed again
+/// where it is known.
 void Estimator::run(const Scenario& scenario) {
   fill_ticks(scenario);
   const StepCosts& costs = finder_.costs();
@@ -130,31 +131,33 @@ void Estimator::run(const Scenario& scenario) {
     return;
   }
   const FollowedPipeline& pipeline = follow(schedule);
-  finish_ = pipeline.finish;
   counts_ = &pipeline.counts;
   if (in_buckets) {
-    data_lanes(pipeline, lanes_, ends_);
+    pipeline_.end_beside(lanes_, ends_, finish_);
   } else {
+    finish_ = pipeline.finish;
     ends_.assign(finish_.size(), {});
   }
 }
 
 const FollowedPipeline& Estimator::follow(const Schedule& schedule) {
   const PipelineShape& shape = finder_.costs().shape;
-  const bool with_events = !finder_.costs().buckets.empty();
+  const bool in_buckets = !finder_.costs().buckets.empty();
   gathers_ = lanes_.gathers;
-  for (std::size_t place = 0; place < gathers_.forwards.size(); ++place) {
-    gathers_.forwards[place] += lanes_.send[pass_kind(place, Pass::forward)];
+  for (std::size_t place = 0; place < gathers_.ends.size(); ++place) {
+    for (std::size_t i = gathers_.begin(place); i < gathers_.ends[place]; ++i) {
+      gathers_.arrivals[i].left += lanes_.send[pass_kind(place, Pass::forward)];
+    }
   }
   if (same_ticks_ && pipeline_.followed_last(schedule, shape, gathers_)) {
-    return pipeline_.last(with_events);
+    return pipeline_.last(in_buckets);
   }
   ticks_.resize(pass_ticks_.size());
   for (std::size_t kind = 0; kind < ticks_.size(); ++kind) {
     ticks_[kind] = pass_ticks_[kind] + lanes_.send[kind];
   }
   same_ticks_ = true;
-  return pipeline_.followed(schedule, shape, ticks_, gathers_, with_events);
+  return pipeline_.followed(schedule, shape, ticks_, lanes_.slower, gathers_, in_buckets);
 }
 
 void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& result) {
@@ -178,6 +181,8 @@ void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& 
             : Seconds{};
     result.breakdown.pipeline_comm = to_seconds(ends.send_exposed) + embedding;
   }
+  result.breakdown.forward += to_seconds(ends.forward_slowed);
+  result.breakdown.backward += to_seconds(ends.backward_slowed);
   result.breakdown.data_comm += to_seconds(ends.data_exposed);
   result.breakdown.input = to_seconds(waits);
   fill_bubble(result);

@@ -12,22 +12,27 @@ bool is_alike(const StepCosts& costs, int stage) {
   return costs.alike(stage, stage - 1) && costs.contents.same(opposite, opposite + 1);
 }
 
+/// One of the places where passes are done.
+StagePlace stage_at(const StepCosts& costs, std::size_t place) {
+  const auto stages = static_cast<std::size_t>(costs.stages);
+  return place_of(costs.placement,
+                  static_cast<int>(place % stages),
+                  static_cast<int>(place / stages),
+                  costs.shape);
+}
+
 Ticks share(double part, Ticks of) { return nearest_tick(part * static_cast<double>(of)); }
 
 }  // namespace
 
 void fill_send_ticks(const StepCosts& costs, PassTicks& send) {
-  const auto stages = static_cast<std::size_t>(costs.stages);
   const std::size_t places = pass_places(costs.placement, costs.stages);
   send.assign(pass_kinds(places), 0);
   if (costs.shape.stages == 1) {
     return;
   }
   for (std::size_t place = 0; place < places; ++place) {
-    const StagePlace from = place_of(costs.placement,
-                                     static_cast<int>(place % stages),
-                                     static_cast<int>(place / stages),
-                                     costs.shape);
+    const StagePlace from = stage_at(costs, place);
     const Ticks activation = to_ticks(costs.send_after(from, Pass::forward));
     const Ticks gradient = to_ticks(costs.send_after(from, Pass::backward));
     send[pass_kind(place, Pass::forward)] = activation;
@@ -65,6 +70,68 @@ void fill_pass_ticks(const StepCosts& costs,
     std::copy(ticks.data(), second, second);
   }
   std::fill(end, ticks.data() + ticks.size(), 0);
+}
+
+namespace {
+
+/// Of each kind of pass the rank to which its message goes, if that meets the data lanes.
+void fill_receivers(const StepCosts& costs, std::vector<std::size_t>& receivers) {
+  const std::size_t places = pass_places(costs.placement, costs.stages);
+  receivers.assign(pass_kinds(places), kNoReceiver);
+  if (costs.shape.stages == 1) {
+    return;
+  }
+  for (std::size_t place = 0; place < places; ++place) {
+    const StagePlace from = stage_at(costs, place);
+    const auto receiver = [&](Pass pass) {
+      const auto message = costs.message_after(from, pass);
+      return message && costs.meets_sync(*message) ? static_cast<std::size_t>(message->to)
+                                                   : kNoReceiver;
+    };
+    receivers[pass_kind(place, Pass::forward)] = receiver(Pass::forward);
+    receivers[pair_end_kind(places, place)] = receiver(Pass::forward);
+    receivers[pass_kind(place, Pass::backward)] = receiver(Pass::backward);
+    receivers[pass_kind(place, Pass::input_gradient)] = receiver(Pass::backward);
+    receivers[pair_kind(opposite_place(places, place))] = receiver(Pass::backward);
+  }
+}
+
+}  // namespace
+
+void fill_slowdowns(const StepCosts& costs,
+                    const StagePasses& passes,
+                    const PassTicks& ticks,
+                    PipelineLanes& lanes) {
+  lanes.slower.clear();
+  lanes.receivers.clear();
+  if (costs.slowdown <= 1) {
+    return;
+  }
+  fill_receivers(costs, lanes.receivers);
+  const double share_taken = std::min(1.0, costs.slowdown - 1);
+  const std::size_t places = pass_places(costs.placement, costs.stages);
+  lanes.slower.resize(pass_kinds(places), 0.0);
+  const auto put = [&](std::size_t kind, const PassCost& cost) {
+    const Ticks message = lanes.overlapped_sends ? 0 : lanes.send[kind];
+    const Seconds all = to_seconds(ticks[kind] + message);
+    const Seconds met = lanes.receivers[kind] == kNoReceiver ? Seconds{} : to_seconds(message);
+    const Seconds longer = share_taken * cost.compute + costs.meeting_sync(cost) + met;
+    lanes.slower[kind] = all > Seconds{} ? longer / all : 0.0;
+  };
+  for (std::size_t place = 0; place < places; ++place) {
+    const int stage = static_cast<int>(place) % costs.stages;
+    const BlockCost& cost = passes.cost(stage);
+    for (const Pass pass : kAllPasses) {
+      PassCost whole = cost.of(pass);
+      if (sends_gradient(pass)) {
+        whole += cost.recompute;
+      }
+      put(pass_kind(place, pass), whole);
+    }
+    if (ticks[pair_kind(place)] > 0) {
+      put(pair_kind(place), costs.pair(stage));
+    }
+  }
 }
 
 void fill_bucket_ticks(const StepCosts& costs,
@@ -106,7 +173,14 @@ void fill_gather_ticks(const StepCosts& costs, const StagePasses& passes, Pipeli
   const int chunks = chunks_per_rank(costs.placement, costs.shape);
   StartGathers& gathers = lanes.gathers;
   gathers.through.assign(static_cast<std::size_t>(p), 0);
-  gathers.forwards.assign(static_cast<std::size_t>(p) * static_cast<std::size_t>(chunks), 0);
+  const std::size_t places = pass_places(costs.placement, costs.stages);
+  gathers.ends.resize(places);
+  std::size_t all = 0;
+  for (std::size_t place = 0; place < places; ++place) {
+    all += costs.buckets[place % costs.buckets.size()].size();
+    gathers.ends[place] = static_cast<std::uint32_t>(all);
+  }
+  gathers.arrivals.resize(all);
   for (int rank = 0; rank < p; ++rank) {
     Ticks& now = gathers.through[static_cast<std::size_t>(rank)];
     // With two ways, the second half of the ranks has the earlier stage in chunk 1.
@@ -114,12 +188,14 @@ void fill_gather_ticks(const StepCosts& costs, const StagePasses& passes, Pipeli
     for (int i = 0; i < chunks; ++i) {
       const int chunk = turned ? chunks - 1 - i : i;
       const int stage = stage_of(costs.placement, {.rank = rank, .chunk = chunk}, costs.shape);
-      Ticks& end = gathers.forwards[pass_place(costs.placement, costs.stages, rank, stage)];
+      const std::size_t place = pass_place(costs.placement, costs.stages, rank, stage);
+      std::size_t arrival = gathers.begin(place);
       const Ticks forward = passes.alone(stage, Pass::forward);
       const auto& buckets = costs.buckets[static_cast<std::size_t>(stage)];
       for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
         now += to_ticks(bucket->gather);
-        end = std::max(end, now + forward - share(1.0 - bucket->ready, forward));
+        gathers.arrivals[arrival++] = {.there = now,
+                                       .left = forward - share(1.0 - bucket->ready, forward)};
       }
     }
   }

@@ -16,6 +16,14 @@ void fill_pass_ticks(const StepCosts& costs,
                      bool pairs,
                      PassTicks& ticks);
 
+/// By how much passes and what is beside them slow one another down, where they do: a transfer
+/// takes some of the processors that compute needs, and half of the links that a pass's own
+/// transfers need, too.
+void fill_slowdowns(const StepCosts& costs,
+                    const StagePasses& passes,
+                    const PassTicks& ticks,
+                    PipelineLanes& lanes);
+
 /// The buckets of every stage, for each kind of pass that can be the last to make its gradients.
 void fill_bucket_ticks(const StepCosts& costs,
                        const StagePasses& passes,

@@ -287,17 +287,30 @@ class LaneMaker {
     const int stages = model_stages(placement, shape);
     StartGathers gathers;
     gathers.through.assign(static_cast<std::size_t>(shape.stages), 0);
-    gathers.forwards.assign(pass_places(placement, stages), 0);
+    gathers.arrivals.resize(pass_places(placement, stages));
+    for (std::size_t place = 0; place < gathers.arrivals.size(); ++place) {
+      gathers.ends.push_back(static_cast<std::uint32_t>(place + 1));
+    }
     for (int rank = 0; rank < shape.stages; ++rank) {
       Ticks& through = gathers.through[static_cast<std::size_t>(rank)];
       for (int chunk = 0; chunk < chunks_per_rank(placement, shape); ++chunk) {
         const int stage = stage_of(placement, {.rank = rank, .chunk = chunk}, shape);
         const std::size_t place = pass_place(placement, stages, rank, stage);
         through += time(5'000);
-        gathers.forwards[place] = through + ticks[pass_kind(place, Pass::forward)] / 2;
+        gathers.arrivals[place] = {.there = through,
+                                   .left = ticks[pass_kind(place, Pass::forward)] / 2};
       }
     }
     return gathers;
+  }
+
+  /// As if compute were some of each pass.
+  PassSlowdowns slower(std::size_t kinds) {
+    PassSlowdowns slower(kinds, 0.0);
+    for (double& one : slower) {
+      one = 0.05 * static_cast<double>(random_() % 6);
+    }
+    return slower;
   }
 
  private:
@@ -388,6 +401,7 @@ TEST(PipelineLanes, OfDataAreFoundAfterThePassesAsBesideThem) {
   std::vector<Ticks> other;
   std::vector<LaneEnds> ends;
   int exposed = 0;
+  Ticks slowed = 0;
   const auto expect_same = [&](const Schedule& schedule, const PipelineShape& shape, bool gathers) {
     const Stages stages = stages_of(placement(schedule), shape);
     const PassTicks passes = maker.ticks(stages.places);
@@ -401,24 +415,35 @@ TEST(PipelineLanes, OfDataAreFoundAfterThePassesAsBesideThem) {
     for (std::size_t kind = 0; kind < ticks.size(); ++kind) {
       ticks[kind] += lanes.send[kind];
     }
-    for (std::size_t place = 0; place < with_sends.forwards.size(); ++place) {
-      with_sends.forwards[place] += lanes.send[pass_kind(place, Pass::forward)];
+    for (std::size_t place = 0; place < with_sends.arrivals.size(); ++place) {
+      with_sends.arrivals[place].left += lanes.send[pass_kind(place, Pass::forward)];
+    }
+    if (shape.micro_batches % 2 == 0) {
+      lanes.slower = maker.slower(ticks.size());
     }
     beside.run(schedule, shape, passes, lanes, finish);
     // First without the events, which are asked for later, after another pipeline or at once.
-    (void)after.followed(schedule, shape, ticks, with_sends, false);
+    (void)after.followed(schedule, shape, ticks, lanes.slower, with_sends, false);
     if (shape.micro_batches % 3 == 0) {
       after.run(named_schedule("gpipe"), {.stages = 2, .micro_batches = 2}, maker.ticks(2), other);
     }
-    const FollowedPipeline& one = after.followed(schedule, shape, ticks, with_sends, true);
-    data_lanes(one, lanes, ends);
-    ASSERT_EQ(one.finish, finish) << name(schedule) << ": " << text_of(shape);
+    const FollowedPipeline& one =
+        after.followed(schedule, shape, ticks, lanes.slower, with_sends, true);
+    after.end_beside(lanes, ends, other);
+    ASSERT_EQ(other, finish) << name(schedule) << ": " << text_of(shape);
+    if (lanes.slower.empty()) {
+      EXPECT_EQ(one.finish, finish) << name(schedule) << ": " << text_of(shape);
+    }
     for (std::size_t rank = 0; rank < finish.size(); ++rank) {
       const LaneEnds& expected = beside.lane_ends()[rank];
       EXPECT_EQ(ends[rank].data, expected.data) << text_of(shape) << ", rank " << rank;
       EXPECT_EQ(ends[rank].data_exposed, expected.data_exposed)
           << name(schedule) << ": " << text_of(shape) << ", rank " << rank;
+      EXPECT_EQ(std::pair(ends[rank].forward_slowed, ends[rank].backward_slowed),
+                std::pair(expected.forward_slowed, expected.backward_slowed))
+          << name(schedule) << ": " << text_of(shape) << ", rank " << rank;
       exposed += expected.data_exposed > 0 ? 1 : 0;
+      slowed += std::min(expected.forward_slowed, expected.backward_slowed);
     }
     EXPECT_EQ(one.counts.of(0).of(Pass::forward), beside.counts().of(0).of(Pass::forward));
   };
@@ -443,6 +468,7 @@ TEST(PipelineLanes, OfDataAreFoundAfterThePassesAsBesideThem) {
     }
   }
   EXPECT_GT(exposed, 100);
+  EXPECT_GT(slowed, 0);
 }
 
 /// One rank, one micro-batch: a forward of 10 and a backward of 20 ticks.
@@ -478,10 +504,29 @@ TEST(PipelineLanes, SynchroniseABucketWhileTheNextIsMade) {
 TEST(PipelineLanes, HoldAFirstForwardUntilItsParametersAreThere) {
   OneRank one;
   // Two gathers of 6: the first half of the pass from 6 to 11, the second from 12 to 17.
-  one.lanes.gathers = {.through = {12}, .forwards = {12 + 5}};
+  one.lanes.gathers = {.through = {12},
+                       .arrivals = {{.there = 6, .left = 10}, {.there = 12, .left = 5}},
+                       .ends = {2}};
   const LaneEnds& ends = one.run();
   EXPECT_EQ(one.finish.front(), 17 + 20);
   EXPECT_EQ(ends.data_exposed, 17 - 10);
+}
+
+TEST(PipelineLanes, AndPassesBesideThemTakeLongerBoth) {
+  OneRank one;
+  one.lanes.slower.assign(pass_kinds(1), 0.4);
+  // Compute and the second gather from 6 on: 5 ticks of each take 7, then the gather's last tick.
+  one.lanes.gathers = {.through = {12},
+                       .arrivals = {{.there = 6, .left = 10}, {.there = 12, .left = 5}},
+                       .ends = {2}};
+  // The bucket is ready after 10 of 20 ticks; 5 ticks of its transfer take 7.
+  one.lanes.buckets[0] = {{{.left = 10, .sync = 5}}};
+  const LaneEnds& ends = one.run();
+  const Ticks forward = 6 + (5 + 2) + 1 + 5;
+  EXPECT_EQ(one.finish.front(), forward + 20 + 2);
+  EXPECT_EQ(ends.data, forward + 10 + 5 + 2);
+  EXPECT_EQ(ends.data_exposed, 6 + 1);
+  EXPECT_EQ(std::pair(ends.forward_slowed, ends.backward_slowed), std::pair(Ticks{2}, Ticks{2}));
 }
 
 TEST(PipelineLanes, SendBesideTheNextPass) {

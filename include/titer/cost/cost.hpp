@@ -291,10 +291,12 @@ struct StepCosts {
   std::vector<BlockCost> kinds;  // of layers
   BlockCost embedding;
   BlockCost head;
-  SyncGroups groups;          // of the first rank of the pipeline
-  double slowdown = 1;        // of compute and transfers beside one another
-  std::vector<Seconds> send;  // from rank i to the next (the last to the first), one way
-  Seconds embedding_sync;     // first and last stage share the token table (p > 1, tied)
+  SyncGroups groups;                                // of the first rank of the pipeline
+  double slowdown = 1;                              // of compute and transfers beside one another
+  std::array<bool, kPassComms> comm_leaves_node{};  // of passes' transfers, whether they do
+  std::vector<Seconds> send;           // from rank i to the next (the last to the first), one way
+  std::vector<char> send_leaves_node;  // whether that does
+  Seconds embedding_sync;              // first and last stage share the token table (p > 1, tied)
   std::vector<DeviceParameters> trained;  // per rank of the pipeline, of all its stages
   std::vector<StageTail> tails;           // likewise
   // Of each stage of the model, in the order in which the backward pass fills them; none where the
@@ -312,9 +314,26 @@ struct StepCosts {
   /// A forward of `stage` and a backward of the stage as far from the end, done together: the
   /// transfers of each run beside the compute of the other. Recomputation is included.
   [[nodiscard]] PassCost pair(int stage) const;
-  /// What sending on from a stage takes, from the rank that has it: its activation, or its input's
-  /// gradient; nothing at the model's ends, after a weight gradient, and within a rank.
-  [[nodiscard]] Seconds send_after(StagePlace place, Pass pass) const;
+  /// What a rank sends on from a stage that it has: its activation, or its input's gradient;
+  /// nothing at the model's ends, after a weight gradient, and within a rank.
+  struct Message {
+    int to = 0;             // rank
+    std::size_t after = 0;  // the rank before the boundary that it crosses, index of `send`
+  };
+  [[nodiscard]] std::optional<Message> message_after(StagePlace place, Pass pass) const;
+  [[nodiscard]] Seconds send_after(StagePlace place, Pass pass) const {
+    const auto message = message_after(place, pass);
+    return message ? send[message->after] : Seconds{};
+  }
+  /// Whether it needs links that the synchronisation of gradients needs, too.
+  [[nodiscard]] bool meets_sync(const Message& message) const {
+    return meets_sync(send_leaves_node[message.after] != 0);
+  }
+  /// How much of what a pass exposes does.
+  [[nodiscard]] Seconds meeting_sync(const PassCost& pass) const;
+
+ private:
+  [[nodiscard]] bool meets_sync(bool leaves_node) const;
 };
 
 /// Fills `costs` (no allocation once its vectors are large enough). REQUIRES a valid scenario.

@@ -1,7 +1,7 @@
 #pragma once
-// The closed form of one step: costs, the schedule's recurrence, and the sum by category. It takes
-// every transfer's time alone: what shares a link with others, or slows compute down because it
-// happens to run beside it, is for the event simulation.
+// The closed form of one step: costs, the schedule's recurrence, and the sum by category. Lanes of
+// data-parallel transfers and messages beside the passes slow these down, and these them; whatever
+// else shares a link, or happens to run beside something, is for the event simulation.
 
 #include <vector>
 

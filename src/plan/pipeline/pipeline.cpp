@@ -39,7 +39,7 @@ void PipelineClock::run(const Schedule& schedule,
                         PipelineShape shape,
                         const PassTicks& ticks,
                         std::vector<Ticks>& finish) {
-  const FollowedPipeline& pipeline = followed(schedule, shape, ticks, {}, false);
+  const FollowedPipeline& pipeline = followed(schedule, shape, ticks, {}, {}, false);
   finish = pipeline.finish;
   counts_ = pipeline.counts;
 }
@@ -47,29 +47,32 @@ void PipelineClock::run(const Schedule& schedule,
 const FollowedPipeline& PipelineClock::followed(const Schedule& schedule,
                                                 PipelineShape shape,
                                                 const PassTicks& ticks,
+                                                const PassSlowdowns& slower,
                                                 const StartGathers& gathers,
-                                                bool with_events) {
+                                                bool to_end_beside) {
   const std::uint64_t hash = hash_of(shape, ticks, gathers);
   const auto [first, last] = known_.equal_range(hash);
   const auto found = std::find_if(first, last, [&](const auto& entry) {
     const FollowedPipeline& one = followed_[entry.second];
-    return is_of(one, schedule, shape, gathers) && one.ticks == ticks;
+    return is_of(one, schedule, shape, gathers) && one.ticks == ticks &&
+           (gathers.empty() || one.slower == slower);
   });
   if (found != last) {
     last_followed_ = found->second;
-    return known(last_followed_, with_events);
+    return known(last_followed_, to_end_beside);
   }
   const std::size_t at = room_for(hash);
   FollowedPipeline& pipeline = followed_[at];
   pipeline.schedule = schedule;
   pipeline.shape = shape;
   pipeline.ticks = ticks;
+  pipeline.slower = gathers.empty() ? PassSlowdowns{} : slower;
   pipeline.gathers = gathers;
-  pipeline.has_events = false;
+  pipeline.has_before_ending = false;
   follow(at);
   known_.emplace(hash, at);
   last_followed_ = at;
-  return known(at, with_events);
+  return known(at, to_end_beside);
 }
 
 /// Where a pipeline that is not known is kept from now on.
@@ -90,15 +93,19 @@ std::size_t PipelineClock::room_for(std::uint64_t hash) {
   return at;
 }
 
-/// Events that were not asked for before are those of the ends, while these are still there.
-const FollowedPipeline& PipelineClock::known(std::size_t at, bool with_events) {
+/// What the ending takes, and was not asked for before, is among the ends, while these are still
+/// there.
+const FollowedPipeline& PipelineClock::known(std::size_t at, bool to_end_beside) {
   FollowedPipeline& pipeline = followed_[at];
-  if (with_events && !pipeline.has_events) {
+  if (to_end_beside && !pipeline.has_before_ending) {
     if (ends_of_ != at) {
       follow(at);
     }
-    fill_events(*course(pipeline.schedule, pipeline.shape).program, pipeline.events);
-    pipeline.has_events = true;
+    pipeline.before_ending.clear();
+    for (const PassEnd end : course(pipeline.schedule, pipeline.shape).program->ending().taken) {
+      pipeline.before_ending.push_back(ends_of_passes_[end]);
+    }
+    pipeline.has_before_ending = true;
   }
   return pipeline;
 }
@@ -148,6 +155,7 @@ void PipelineClock::follow(const PipelineProgram& program, int periods, Followed
   ends.resize(std::max(ends.size(), program.passes().size() + 1));
   ends[0] = 0;  // every other end is written before it is read
   std::size_t done = 0;
+  into.starts.assign(program.last().size(), {});
   if (!into.gathers.empty()) {
     follow_gathers(program, into);
     done = program.started();
@@ -193,19 +201,19 @@ void PipelineClock::follow(const PipelineProgram& program,
 void PipelineClock::follow_gathers(const PipelineProgram& program, FollowedPipeline& into) {
   Ticks* const ends = ends_of_passes_.data();
   Ticks* own = ends;
-  into.gathers_exposed.assign(into.gathers.through.size(), 0);
+  const LanesBeside beside(into.ticks, into.slower);
+  for (std::size_t rank = 0; rank < into.starts.size(); ++rank) {
+    into.starts[rank].data = into.gathers.through[rank];
+  }
   for (const PipelinePass& pass : program.passes().first(program.started())) {
     const Ticks idle = ends[pass.before];
     const Ticks start = std::max(idle, ends[pass.input]);
-    Ticks& exposed = into.gathers_exposed[pass.rank];
-    exposed += std::clamp(into.gathers.through[pass.rank], idle, start) - idle;
-    Ticks end = start + into.ticks[pass.kind];
-    if (is_alone(pass, Pass::forward, program.places())) {
-      const Ticks gathered = std::max(end, into.gathers.forwards[place_of_kind(pass.kind)]);
-      exposed += gathered - end;
-      end = gathered;
-    }
-    *++own = end;
+    LaneEnds& lanes = into.starts[pass.rank];
+    lanes.wait(idle, start, 0);
+    *++own = is_alone(pass, Pass::forward, program.places())
+                 ? beside.first(
+                       pass.kind, start, 0, into.gathers, into.gathers.through[pass.rank], lanes)
+                 : beside.pass(pass.kind, start, lanes);
   }
 }
 
@@ -219,35 +227,6 @@ std::optional<Ticks> PipelineClock::later_by(const PipelineProgram::Repeated& re
     differs |= by(pair) ^ first;
   }
   return differs == 0 ? std::optional(first) : std::nullopt;
-}
-
-/// Before a rank has made all gradients of a place nothing is on its data lane.
-void PipelineClock::fill_events(const PipelineProgram& program, std::vector<LaneEvent>& events) {
-  const std::span<const PipelinePass> passes = program.passes();
-  const std::span<const std::uint32_t> after = program.after_made();
-  const Ticks* const ends = ends_of_passes_.data();
-  events_.resize(std::max(events_.size(), after.size() + program.made().size() + 1));
-  LaneEvent* event = events_.data();
-  auto next = after.begin();
-  const auto add_waits = [&](std::size_t until) {
-    for (; next != after.end() && *next <= until; ++next) {
-      const PipelinePass& pass = passes[*next];
-      const Ticks from = ends[pass.before];
-      const Ticks to = ends[pass.input];
-      *event = {.from = from, .to = to, .rank = pass.rank, .waits = true};
-      event += to > from ? 1 : 0;  // otherwise the next one is written over it
-    }
-  };
-  for (const PipelineProgram::Made& one : program.made()) {
-    add_waits(one.pass);
-    *event++ = {.to = ends[one.pass + 1],
-                .rank = passes[one.pass].rank,
-                .place = static_cast<std::uint16_t>(one.place),
-                .pass = passes[one.pass].kind,
-                .kind = one.kind};
-  }
-  add_waits(passes.size());
-  events.assign(events_.data(), event);
 }
 
 }  // namespace titer

@@ -6,6 +6,56 @@
 
 namespace titer {
 
+Ticks LanesBeside::slow_down(std::size_t kind, Ticks start, Ticks work, LaneEnds& ends) const {
+  const Ticks data = std::clamp<Ticks>(ends.data - start, 0, work);
+  const Ticks send = std::clamp<Ticks>(ends.send - start, 0, work);
+  const Ticks longer = nearest_tick(slower_[kind] * static_cast<double>(data + send));
+  ends.data += data > 0 ? longer : 0;
+  ends.send += send > 0 ? longer : 0;
+  (is_of(kind, Pass::forward) ? ends.forward_slowed : ends.backward_slowed) += longer;
+  return longer;
+}
+
+Ticks LanesBeside::first(std::size_t kind,
+                         Ticks start,
+                         Ticks message,
+                         const StartGathers& gathers,
+                         Ticks through,
+                         LaneEnds& ends) const {
+  if (ends.data <= start) {  // all of them are there
+    return pass(kind, start, ends);
+  }
+  Ticks left = ticks_[kind];
+  for (const ArrivalTicks& bucket : gathers.of(place_of_kind(kind))) {
+    // Until the last one is there, what the lane is late by is what slowed these gathers down.
+    const Ticks there = bucket.there + (ends.data - through);
+    const Ticks after = bucket.left + message;
+    if (there > start) {
+      start = part(kind, start, left - after, ends);
+      left = after;
+      const Ticks held = std::max(start, bucket.there + (ends.data - through));
+      ends.data_exposed += held - start;
+      start = held;
+    }
+  }
+  return part(kind, start, left, ends);
+}
+
+Ticks LanesBeside::last(std::size_t kind,
+                        Ticks start,
+                        Ticks message,
+                        const std::vector<BucketTicks>& buckets,
+                        LaneEnds& ends) const {
+  Ticks left = ticks_[kind];
+  for (const BucketTicks& bucket : buckets) {
+    const Ticks after = bucket.left + message;
+    start = part(kind, start, left - after, ends);
+    left = after;
+    ends.data = std::max(ends.data, start) + bucket.sync;
+  }
+  return part(kind, start, left, ends);
+}
+
 /// One walk over a program's passes. A rank waits for its input, for parameters that are still
 /// gathered, and for its own message unless that goes beside its compute.
 class PipelineClock::LaneWalk {
@@ -19,17 +69,19 @@ class PipelineClock::LaneWalk {
         program_(program),
         stages_(static_cast<std::size_t>(model_stages(placement, program.shape()))),
         two_ways_(placement == Placement::two_ways),
+        lanes_(lanes),
         ticks_(ticks),
-        lanes_(lanes) {}
+        beside_(ticks_, lanes.slower) {
+    if (!lanes.overlapped_sends) {
+      std::ranges::transform(ticks_, lanes.send, ticks_.begin(), std::plus<>());
+    }
+  }
 
   void run(std::vector<Ticks>& finish) {
     prepare(finish);
     Ticks* arrival = clock_.ends_of_passes_.data();
     for (const PipelinePass& pass : program_.passes()) {
       *++arrival = take(pass, finish[pass.rank]);
-    }
-    for (std::size_t rank = 0; rank < finish.size(); ++rank) {
-      clock_.ends_[rank].send = clock_.send_ends_[rank];
     }
     if (two_ways_ && lanes_.has_buckets()) {
       for (std::size_t rank = 0; rank < finish.size() / 2; ++rank) {
@@ -42,7 +94,6 @@ class PipelineClock::LaneWalk {
   void prepare(std::vector<Ticks>& finish) {
     const auto p = static_cast<std::size_t>(program_.shape().stages);
     finish.assign(p, 0);
-    clock_.send_ends_.assign(p, 0);
     clock_.ends_.assign(p, {});
     for (std::size_t rank = 0; rank < lanes_.gathers.through.size(); ++rank) {
       clock_.ends_[rank].data = lanes_.gathers.through[rank];
@@ -73,38 +124,59 @@ class PipelineClock::LaneWalk {
   Ticks take(const PipelinePass& pass, Ticks& rank_end) {
     const Ticks start = std::max(rank_end, clock_.ends_of_passes_[pass.input]);
     LaneEnds& ends = clock_.ends_[pass.rank];
-    Ticks& send_end = clock_.send_ends_[pass.rank];
     wait(pass.rank, rank_end, start);
-    Ticks end = start + ticks_[pass.kind];
-    if (!lanes_.gathers.empty() && is(pass, Pass::forward)) {
-      const Ticks gathered = std::max(end, lanes_.gathers.forwards[place_of_kind(pass.kind)]);
-      ends.data_exposed += gathered - end;
-      end = gathered;
-    }
-    if (lanes_.has_buckets()) {
-      synchronise(pass, end, ends);
-    }
-    const Ticks send = lanes_.send[pass.kind];
-    if (!lanes_.overlapped_sends) {
-      rank_end = end + send;
-      return rank_end;
-    }
-    rank_end = end;
+    rank_end = done(pass, start, ends);
+    const Ticks send = lanes_.overlapped_sends ? lanes_.send[pass.kind] : 0;
     if (send > 0) {
-      send_end = std::max(send_end, end) + send;
+      const Ticks begin = std::max(ends.send, rank_end);
+      ends.send = begin + send + held_up(pass.kind, begin, send, ends);
+      return ends.send;
     }
-    return send > 0 ? send_end : end;
+    return rank_end;
+  }
+
+  /// By how much a message and the data lanes of both its ranks hold one another up.
+  Ticks held_up(std::size_t kind, Ticks begin, Ticks send, LaneEnds& own) {
+    if (lanes_.receivers.empty() || lanes_.receivers[kind] == kNoReceiver) {
+      return 0;
+    }
+    LaneEnds& others = clock_.ends_[lanes_.receivers[kind]];
+    return std::max(own.share(begin, send, own.met_out), others.share(begin, send, others.met_in));
   }
 
   void wait(std::size_t rank, Ticks from, Ticks to) {
     LaneEnds& ends = clock_.ends_[rank];
-    const Ticks send_end = clock_.send_ends_[rank];
-    ends.wait(from, to, send_end);
-    const Ticks begin = std::clamp(send_end, from, to);
+    ends.wait(from, to, ends.send);
+    const Ticks begin = std::clamp(ends.send, from, to);
     const bool may_synchronise = two_ways_ && made_some(rank);
     if (may_synchronise && begin < to) {
       clock_.gaps_[rank].emplace_back(begin, to);
     }
+  }
+
+  /// When the pass is through. The last one that makes gradients of a stage puts its buckets on the
+  /// data lane.
+  Ticks done(const PipelinePass& pass, Ticks start, LaneEnds& ends) {
+    const Ticks message = lanes_.overlapped_sends ? 0 : lanes_.send[pass.kind];
+    if (!lanes_.gathers.empty() && is(pass, Pass::forward)) {
+      const Ticks through = lanes_.gathers.through[pass.rank];
+      return beside_.first(pass.kind, start, message, lanes_.gathers, through, ends);
+    }
+    const std::optional<GradientPass> kind = gradient_pass(pass.kind, program_.places());
+    if (!lanes_.has_buckets() || !kind) {
+      return beside_.pass(pass.kind, start, ends);
+    }
+    const std::size_t place = place_of_kind(pass.kind);
+    const std::size_t made = *kind == GradientPass::pair ? paired(place) : place;
+    if (--clock_.gradients_left_[made] > 0) {
+      return beside_.pass(pass.kind, start, ends);
+    }
+    if (two_ways_) {
+      const Ticks end = beside_.pass(pass.kind, start, ends);
+      clock_.made_[made] = {end - message, *kind};
+      return end;
+    }
+    return beside_.last(pass.kind, start, message, lanes_.buckets_of(made, *kind), ends);
   }
 
   /// Whether the rank has all gradients of one of its two stages.
@@ -114,30 +186,6 @@ class PipelineClock::LaneWalk {
 
   [[nodiscard]] bool is(const PipelinePass& pass, Pass as) const {
     return is_alone(pass, as, program_.places());
-  }
-
-  /// After the last pass that makes gradients of a stage: its buckets go on the data lane.
-  void synchronise(const PipelinePass& pass, Ticks end, LaneEnds& ends) {
-    const bool pair = pass.kind < instant_kind(program_.places()) && is_pair(pass.kind);
-    const bool weight = is(pass, Pass::weight_gradient);
-    if (!pair && !weight && !is(pass, Pass::backward)) {
-      return;
-    }
-    const std::size_t place = place_of_kind(pass.kind);
-    const std::size_t made = pair ? paired(place) : place;
-    if (--clock_.gradients_left_[made] > 0) {
-      return;
-    }
-    const GradientPass kind = pair     ? GradientPass::pair
-                              : weight ? GradientPass::weight
-                                       : GradientPass::whole;
-    if (two_ways_) {
-      clock_.made_[made] = {end, kind};
-      return;
-    }
-    for (const BucketTicks& bucket : lanes_.buckets_of(made, kind)) {
-      ends.data = std::max(ends.data, end - bucket.left) + bucket.sync;
-    }
   }
 
   /// The buckets of the two stages of a rank and the one as far from the other end, which both
@@ -194,8 +242,9 @@ class PipelineClock::LaneWalk {
   const PipelineProgram& program_;
   std::size_t stages_;
   bool two_ways_;
-  const PassTicks& ticks_;
   const PipelineLanes& lanes_;
+  PassTicks ticks_;  // with messages that a rank waits for
+  LanesBeside beside_;
 };
 
 void PipelineClock::run(const Schedule& schedule,
@@ -209,25 +258,35 @@ void PipelineClock::run(const Schedule& schedule,
   counts_ = whole.counts_of(micro_batches_per_chunk(placement(schedule), shape));
 }
 
-void data_lanes(const FollowedPipeline& pipeline,
-                const PipelineLanes& lanes,
-                std::vector<LaneEnds>& ends) {
-  ends.assign(pipeline.finish.size(), {});
-  for (std::size_t rank = 0; rank < pipeline.gathers.through.size(); ++rank) {
-    ends[rank].data = pipeline.gathers.through[rank];
-    ends[rank].data_exposed = pipeline.gathers_exposed[rank];
+void PipelineClock::end_beside(const PipelineLanes& lanes,
+                               std::vector<LaneEnds>& ends,
+                               std::vector<Ticks>& finish) {
+  const FollowedPipeline& pipeline = followed_[last_followed_];
+  const PipelineProgram::Ending& ending =
+      course(pipeline.schedule, pipeline.shape).program->ending();
+  const LanesBeside beside(pipeline.ticks, lanes.slower);
+  ends = pipeline.starts;
+  ends_of_ending_ = pipeline.before_ending;
+  ends_of_ending_.reserve(ending.taken.size() + ending.passes.size());
+  auto made = ending.made.begin();
+  for (std::size_t i = 0; i < ending.passes.size(); ++i) {
+    const PipelinePass& pass = ending.passes[i];
+    const Ticks before = ends_of_ending_[pass.before];
+    const Ticks start = std::max(before, ends_of_ending_[pass.input]);
+    LaneEnds& own = ends[pass.rank];
+    own.wait(before, start, 0);
+    if (made != ending.made.end() && made->pass == i) {
+      const auto& buckets = lanes.buckets_of(made->place, made->kind);
+      ends_of_ending_.push_back(beside.last(pass.kind, start, lanes.send[pass.kind], buckets, own));
+      ++made;
+    } else {
+      ends_of_ending_.push_back(beside.pass(pass.kind, start, own));
+    }
   }
-  const Ticks later = pipeline.later;
-  for (const LaneEvent& event : pipeline.events) {
-    LaneEnds& own = ends[event.rank];
-    if (event.waits) {
-      own.wait(event.from + later, event.to + later, 0);
-      continue;
-    }
-    const Ticks made = event.to + later - lanes.send[event.pass];
-    for (const BucketTicks& bucket : lanes.buckets_of(event.place, event.kind)) {
-      own.data = std::max(own.data, made - bucket.left) + bucket.sync;
-    }
+  finish.clear();
+  for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+    finish.push_back(ends_of_ending_[ending.last[rank]] + pipeline.later);
+    ends[rank].data += pipeline.later;
   }
 }
 

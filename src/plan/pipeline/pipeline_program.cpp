@@ -9,7 +9,7 @@
 namespace titer {
 namespace {
 
-constexpr std::uint32_t kNoTurn = 0xFFFFFFFF;
+constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
 }  // namespace
 
@@ -62,7 +62,7 @@ class PipelineProgram::Ordering {
       : placement_(placement(schedule)),
         slots_(placement_, shape),
         chunks_(static_cast<std::size_t>(chunks_per_rank(placement_, shape))),
-        turns_(slots_.count(), kNoTurn),
+        turns_(slots_.count(), kNone),
         lists_(action_lists(schedule, shape)),
         ranks_(lists_.size()) {
     turns_[0] = 0;
@@ -131,7 +131,7 @@ class PipelineProgram::Ordering {
     const Action& action = list[at.next];
     const Ends own = ends(rank, action);
     if (!action.with_next) {
-      if (turns_[own.input] == kNoTurn) {
+      if (turns_[own.input] == kNone) {
         return false;
       }
       add(rank, pass_kind(own.place, action.pass), own.input, own.output, 1);
@@ -140,7 +140,7 @@ class PipelineProgram::Ordering {
     }
     ensure(at.next + 1 < list.size(), "an action done with the next one has a next one");
     const Ends other = ends(rank, list[at.next + 1]);
-    if (turns_[own.input] == kNoTurn || turns_[other.input] == kNoTurn) {
+    if (turns_[own.input] == kNone || turns_[other.input] == kNone) {
       return false;
     }
     const bool forward_first = action.pass == Pass::forward;
@@ -215,50 +215,55 @@ PipelineProgram::PipelineProgram(const Schedule& schedule, PipelineShape shape)
   count(pass_places(placement(schedule), model_stages(placement(schedule), shape)));
   find_repeated();
   find_made();
-  find_after_made();
   find_started();
   // First forwards, which may wait for parameters, and last gradients must not come again.
-  if (started_ > repeated_.begin || (!made_.empty() && made_.front().pass < repeated_.end)) {
+  const std::size_t ending = ending_.made.empty() ? passes_.size() : ending_.made.front().pass;
+  if (started_ > repeated_.begin || ending < repeated_.end) {
     repeated_ = {};
   }
+  cut_ending(ending);
 }
 
 void PipelineProgram::find_made() {
-  std::vector<std::size_t> last(places(), passes_.size());
-  std::vector<GradientPass> kinds(places(), GradientPass::whole);
+  std::vector<Made> last(places());
   for (std::size_t i = 0; i < passes_.size(); ++i) {
-    const std::size_t kind = passes_[i].kind;
-    const bool pair = is_pair(kind);
-    const bool weight = is_of(kind, Pass::weight_gradient);
-    const bool whole = is_of(kind, Pass::backward);
-    if (kind >= instant_kind(places()) || !(pair || weight || whole)) {
-      continue;
-    }
-    const std::size_t place = place_of_kind(kind);
-    const std::size_t made = pair ? opposite_place(places(), place) : place;
-    last[made] = i;
-    kinds[made] = pair ? GradientPass::pair : weight ? GradientPass::weight : GradientPass::whole;
-  }
-  for (std::size_t place = 0; place < last.size(); ++place) {
-    if (last[place] < passes_.size()) {
-      made_.push_back({.pass = last[place], .place = place, .kind = kinds[place]});
+    if (const auto kind = gradient_pass(passes_[i].kind, places())) {
+      const std::size_t place = place_of_kind(passes_[i].kind);
+      const std::size_t made = kind == GradientPass::pair ? opposite_place(places(), place) : place;
+      last[made] = {.pass = i + 1, .place = made, .kind = *kind};
     }
   }
-  std::ranges::sort(made_, {}, &Made::pass);
+  for (const Made& made : last) {
+    if (made.pass > 0) {
+      ending_.made.push_back({.pass = made.pass - 1, .place = made.place, .kind = made.kind});
+    }
+  }
+  std::ranges::sort(ending_.made, {}, &Made::pass);
 }
 
-void PipelineProgram::find_after_made() {
-  std::vector<char> made(last_.size(), 0);  // by rank
-  auto next = made_.begin();
-  for (std::size_t i = next == made_.end() ? passes_.size() : next->pass; i < passes_.size(); ++i) {
-    char& own = made[passes_[i].rank];
-    if (own != 0) {
-      after_made_.push_back(static_cast<std::uint32_t>(i));
+void PipelineProgram::cut_ending(std::size_t begin) {
+  ending_.passes.assign(passes_.begin() + static_cast<std::ptrdiff_t>(begin), passes_.end());
+  ending_.last = last_;
+  const auto for_each_end = [&](const auto& what) {
+    for (PipelinePass& pass : ending_.passes) {
+      what(pass.before);
+      what(pass.input);
     }
-    if (next != made_.end() && next->pass == i) {
-      own = 1;
-      ++next;
+    std::ranges::for_each(ending_.last, what);
+  };
+  std::vector<PassEnd> numbers(begin + 1, kNone);  // in `taken`, of the ends before
+  for_each_end([&](PassEnd end) {
+    if (end <= begin && numbers[end] == kNone) {
+      numbers[end] = static_cast<PassEnd>(ending_.taken.size());
+      ending_.taken.push_back(end);
     }
+  });
+  for_each_end([&](PassEnd& end) {
+    const auto after = static_cast<PassEnd>(end - begin - 1 + ending_.taken.size());
+    end = end <= begin ? numbers[end] : after;
+  });
+  for (Made& made : ending_.made) {
+    made.pass -= begin;
   }
 }
 

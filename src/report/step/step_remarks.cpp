@@ -70,7 +70,7 @@ std::string events_sentence(const StepResult& result) {
   const bool outside =
       result.error_bar && (time < result.error_bar->low || time > result.error_bar->high);
   return fmt::format(
-      "events: {}, {:+.1f} %{}: {}, which the closed form does not follow "
+      "events: {}, {:+.1f} %{}: {}, which the closed form follows in part "
       "(--fidelity event)",
       format(time),
       100 * (time / result.iteration_time - 1),

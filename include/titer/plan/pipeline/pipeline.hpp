@@ -17,28 +17,17 @@
 
 namespace titer {
 
-/// What a data lane beside a pipeline meets, in order: a rank waits while it may be busy, or has
-/// made the last gradients of a place.
-struct LaneEvent {
-  Ticks from = 0;  // of the wait
-  Ticks to = 0;    // of the wait; of the gradients, when their pass and its message are through
-  std::uint16_t rank = 0;
-  std::uint16_t place = 0;  // of the gradients
-  std::uint16_t pass = 0;   // PipelinePass::kind of the pass that made them
-  bool waits = false;
-  GradientPass kind = GradientPass::whole;
-};
-
 /// A pipeline without lanes, but for gathers at its start, once it has been followed.
 struct FollowedPipeline {
   Schedule schedule;
   PipelineShape shape;
   PassTicks ticks;
-  StartGathers gathers;  // `forwards`: their messages included
+  PassSlowdowns slower;  // where there are gathers
+  StartGathers gathers;  // messages included
   std::vector<Ticks> finish;
-  std::vector<Ticks> gathers_exposed;  // of each rank, while it did nothing else
-  std::vector<LaneEvent> events;       // of the passes followed, where they were asked for
-  bool has_events = false;
+  std::vector<LaneEnds> starts;      // of each rank, after its gathers
+  std::vector<Ticks> before_ending;  // what that takes, where it was asked for
+  bool has_before_ending = false;
   Ticks later = 0;  // how much later these are, for periods left out
   PipelineCounts counts;
 };
@@ -67,17 +56,23 @@ class PipelineClock {
   /// How often each kind of pass is done at each place, in the last run.
   [[nodiscard]] const PipelineCounts& counts() const { return counts_; }
 
-  /// The first run() above, which the data lanes of data_lanes() leave as it is; with the events
-  /// that these need, if they are to be asked. `forwards` of the gathers: with what sending takes
-  /// after them. One of the last few hundred pipelines is not followed again. Valid until the next
-  /// call. REQUIRES no gathers where the schedule may pair passes, or has two copies of the model.
+  /// The first run() above, of ranks that wait for their messages: these are in `ticks`, in the
+  /// gathers and in `slower`. `to_end_beside`: with what end_beside() needs. One of the last few
+  /// hundred pipelines is not followed again. Valid until the next call. REQUIRES no gathers where
+  /// the schedule may pair passes, or has two copies of the model.
   const FollowedPipeline& followed(const Schedule& schedule,
                                    PipelineShape shape,
                                    const PassTicks& ticks,
+                                   const PassSlowdowns& slower,
                                    const StartGathers& gathers,
-                                   bool with_events);
+                                   bool to_end_beside);
   /// The one that followed() returned last. REQUIRES followed_last().
-  const FollowedPipeline& last(bool with_events) { return known(last_followed_, with_events); }
+  const FollowedPipeline& last(bool to_end_beside) { return known(last_followed_, to_end_beside); }
+  /// The pipeline that was returned last with buckets of gradients beside its last passes: what the
+  /// lanes of each rank do, and when it ends its passes. REQUIRES one copy of the model.
+  void end_beside(const PipelineLanes& lanes,
+                  std::vector<LaneEnds>& ends,
+                  std::vector<Ticks>& finish);
   /// Whether it is of these.
   [[nodiscard]] bool followed_last(const Schedule& schedule,
                                    const PipelineShape& shape,
@@ -95,7 +90,7 @@ class PipelineClock {
   const PipelineProgram& program(const Schedule& schedule, PipelineShape shape);
   Course course(const Schedule& schedule, const PipelineShape& shape);
   std::size_t room_for(std::uint64_t hash);
-  const FollowedPipeline& known(std::size_t at, bool with_events);
+  const FollowedPipeline& known(std::size_t at, bool to_end_beside);
   void follow(std::size_t at);
   [[nodiscard]] static bool is_of(const FollowedPipeline& one,
                                   const Schedule& schedule,
@@ -110,7 +105,6 @@ class PipelineClock {
               const PassTicks& ticks);
   void follow_gathers(const PipelineProgram& program, FollowedPipeline& into);
   [[nodiscard]] std::optional<Ticks> later_by(const PipelineProgram::Repeated& repeated) const;
-  void fill_events(const PipelineProgram& program, std::vector<LaneEvent>& events);
 
   std::deque<PipelineProgram> programs_;  // the oldest first
   std::size_t passes_kept_ = 0;           // of all of them
@@ -121,22 +115,14 @@ class PipelineClock {
   std::size_t last_followed_ = 0;
   std::vector<Ticks> ends_of_passes_;     // of the program followed last; see PipelinePass
   std::optional<std::size_t> ends_of_{};  // which of followed_ these are of
-  std::vector<LaneEvent> events_;
+  std::vector<Ticks> ends_of_ending_;
   PipelineCounts counts_;
   std::vector<LaneEnds> ends_;
-  std::vector<Ticks> send_ends_;
   std::vector<int> gradients_left_;  // passes of each place that make gradients, still to come
   // With two copies of the model: when and by which kind of pass a place made its last gradients,
   // and the times in which a rank did nothing after it made some of them.
   std::vector<std::pair<Ticks, GradientPass>> made_;
   std::vector<std::vector<std::pair<Ticks, Ticks>>> gaps_;
 };
-
-/// What the data lanes of the ranks do beside a pipeline whose ranks wait for their messages, where
-/// there is one copy of the model: then they change no pass after the first forwards. Fills `ends`
-/// by rank. REQUIRES a pipeline with events.
-void data_lanes(const FollowedPipeline& pipeline,
-                const PipelineLanes& lanes,
-                std::vector<LaneEnds>& ends);
 
 }  // namespace titer

@@ -98,18 +98,23 @@ class PipelineProgram {
     std::vector<std::pair<PassEnd, PassEnd>> carried;
   };
   [[nodiscard]] const Repeated& repeated() const { return repeated_; }
-  /// The passes after which a place has made all of its gradients, in their order: index of the
-  /// pass, place, and the kind of pass that made the last of them.
+  /// A pass after which a place has made all of its gradients.
   struct Made {
-    std::size_t pass = 0;
+    std::size_t pass = 0;  // its index
     std::size_t place = 0;
-    GradientPass kind = GradientPass::whole;
+    GradientPass kind = GradientPass::whole;  // which made the last of them
   };
-  [[nodiscard]] std::span<const Made> made() const { return made_; }
+  /// The passes from the first of these on. `taken`: ends of passes before that these start at.
+  /// Here an end is a number in `taken`, or taken.size() + i of the i-th of these passes.
+  struct Ending {
+    std::vector<PassEnd> taken;
+    std::vector<PipelinePass> passes;
+    std::vector<Made> made;     // in their order
+    std::vector<PassEnd> last;  // of each rank
+  };
+  [[nodiscard]] const Ending& ending() const { return ending_; }
   /// How many passes there are until every place has done its first forward by itself.
   [[nodiscard]] std::size_t started() const { return started_; }
-  /// The passes of ranks that have made all gradients of a place before: indices, in order.
-  [[nodiscard]] std::span<const std::uint32_t> after_made() const { return after_made_; }
 
  private:
   class Ordering;
@@ -117,7 +122,7 @@ class PipelineProgram {
   void count(std::size_t places);
   void find_repeated();
   void find_made();
-  void find_after_made();
+  void cut_ending(std::size_t begin);
   void find_started();
 
   PipelineShape shape_;
@@ -128,8 +133,7 @@ class PipelineProgram {
   // No place does a pass in several ways: every micro-batch goes the same way.
   bool uniform_ = true;
   Repeated repeated_;
-  std::vector<Made> made_;
-  std::vector<std::uint32_t> after_made_;
+  Ending ending_;
   std::size_t started_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "titer/plan/schedule/actions.hpp"
 
@@ -55,5 +56,19 @@ inline constexpr std::size_t kKindsOfPlace = std::size_t{kPasses} + 1;
 
 /// Which pass makes the gradients of a stage: the index of PipelineLanes::buckets.
 enum class GradientPass : std::uint8_t { whole, weight, pair };
+/// Whether a kind of pass makes any. `places`: of passes.
+[[nodiscard]] constexpr std::optional<GradientPass> gradient_pass(std::size_t kind,
+                                                                  std::size_t places) {
+  if (kind >= instant_kind(places)) {
+    return std::nullopt;
+  }
+  if (is_pair(kind)) {
+    return GradientPass::pair;
+  }
+  if (is_of(kind, Pass::weight_gradient)) {
+    return GradientPass::weight;
+  }
+  return is_of(kind, Pass::backward) ? std::optional(GradientPass::whole) : std::nullopt;
+}
 
 }  // namespace titer
