@@ -181,8 +181,10 @@ void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& 
             : Seconds{};
     result.breakdown.pipeline_comm = to_seconds(ends.send_exposed) + embedding;
   }
-  result.breakdown.forward += to_seconds(ends.forward_slowed);
-  result.breakdown.backward += to_seconds(ends.backward_slowed);
+  result.forward_slowed = to_seconds(ends.forward_slowed);
+  result.backward_slowed = to_seconds(ends.backward_slowed);
+  result.breakdown.forward += result.forward_slowed;
+  result.breakdown.backward += result.backward_slowed;
   result.breakdown.data_comm += to_seconds(ends.data_exposed);
   result.breakdown.input = to_seconds(waits);
   fill_bubble(result);

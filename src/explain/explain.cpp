@@ -213,6 +213,28 @@ Term input_term(const Scenario& scenario, Seconds waits) {
           std::string(kOurs)};
 }
 
+bool is_of_passes(std::string_view part) {
+  return part == "forward" || part == "backward" || part == "recompute" || part == "tensor_comm";
+}
+
+/// What all passes of a rank take, and by how much they are slowed down by what is beside them.
+Term passes_term(const BreakdownPart& part, const StepResult& result, const StepCosts& costs) {
+  Term term{
+      std::string(part.name),
+      "m x (its chunks' passes)",
+      fmt::format("m = {}, chunks = {}", costs.shape.micro_batches, costs.shape.virtual_stages),
+      format(result.breakdown.*part.value),
+      std::string(kOurs)};
+  const Seconds slowed = part.name == "forward"    ? result.forward_slowed
+                         : part.name == "backward" ? result.backward_slowed
+                                                   : Seconds{};
+  if (slowed > Seconds{}) {
+    term.formula += " + what messages and buckets beside them slow down";
+    term.numbers += fmt::format(", + {}", format(slowed));
+  }
+  return term;
+}
+
 Section sum_section(const Scenario& scenario, const StepResult& result, const StepCosts& costs) {
   Section section{.title = fmt::format("the iteration, seen from stage {}", result.reference_stage),
                   .terms = {}};
@@ -225,17 +247,15 @@ Section sum_section(const Scenario& scenario, const StepResult& result, const St
       section.terms.push_back(input_term(scenario, time));
       continue;
     }
+    if (is_of_passes(part.name)) {
+      section.terms.push_back(passes_term(part, result, costs));
+      continue;
+    }
     const bool is_bubble = part.name == "bubble";
-    const bool per_micro_batch = part.name == "forward" || part.name == "backward" ||
-                                 part.name == "recompute" || part.name == "tensor_comm";
     section.terms.push_back(
         {std::string(part.name),
-         is_bubble ? "end of the stage - all other parts"
-                   : (per_micro_batch ? "m x (its chunks' passes)" : "as above"),
-         per_micro_batch
-             ? fmt::format(
-                   "m = {}, chunks = {}", costs.shape.micro_batches, costs.shape.virtual_stages)
-             : "",
+         is_bubble ? "end of the stage - all other parts" : "as above",
+         "",
          format(time),
          is_bubble ? "recurrence over the schedule's passes: start = max(stage free, input there)"
                    : std::string(kOurs)});

@@ -357,5 +357,27 @@ TEST(ExplainE7, ShowsTheSeedsTerms) {
   EXPECT_EQ(term_of(section, "R_comm").value, fmt::format("{:.4f}", e7.communication_ratio()));
 }
 
+TEST(Explanation, SaysByHowMuchLanesBesidePassesSlowThemDown) {
+  const auto forward_of = [](const std::vector<std::string>& more) {
+    std::vector<std::string> sets = {"cluster.nodes=16",
+                                     "plan.data=2",
+                                     "training.global_batch=128",
+                                     "plan.sharding=zero1",
+                                     "stack=nemo"};
+    sets.insert(sets.end(), more.begin(), more.end());
+    const Scenario scenario = scenario_with(sets);
+    const StepResult result = estimate(scenario);
+    const std::vector<Section> sections = explain(scenario);
+    return std::pair(result.forward_slowed,
+                     term_of(section_of(sections, "the iteration, seen from"), "forward").numbers);
+  };
+  const auto [slowed, numbers] = forward_of({});
+  EXPECT_GT(slowed, Seconds{});
+  EXPECT_NE(numbers.find(", + " + format(slowed)), std::string::npos) << numbers;
+  const auto [nothing, plain] = forward_of({"stack.overlap_slowdown=1"});
+  EXPECT_EQ(nothing, Seconds{});
+  EXPECT_EQ(plain.find('+'), std::string::npos) << plain;
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

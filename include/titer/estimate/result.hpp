@@ -157,6 +157,10 @@ struct TierNeed {
 struct StepResult {
   Seconds iteration_time;
   Breakdown breakdown;
+  // Of the closed form: by how much forward and backward passes took longer for what was beside
+  // them, in the breakdown.
+  Seconds forward_slowed;
+  Seconds backward_slowed;
   CommunicationTotal comm_total;
   int reference_stage = 0;  // the stage that the breakdown is seen from
   std::int64_t devices = 0;
