@@ -22,6 +22,8 @@ constexpr std::array kHabitFields = {
     fields::text<&H::stack, H>("stack", "the name or file of its software"),
     fields::text<&H::cluster, H>("cluster", "the name or file of its machine")
         .or_else("by chip and devices of a node"),
+    fields::text<&H::network, H>(
+        "network", "what joins its nodes, in the words of rows, where one says nothing"),
     fields::text<&H::power_cap, H>("power_cap", "as `cluster.chip.power_cap`"),
     fields::text<&H::model, H>("model", "the name or file of its model, for rows without layers"),
     fields::integer<&H::predicted_tokens>(
@@ -147,7 +149,9 @@ RunFamilies RunFamilies::load(const std::filesystem::path& folder) {
 
 RunFamilies::File RunFamilies::read(const Document& document) {
   return read_document(document, [](Reader& in) {
-    File file{.families = read_all(in, "families"), .software = read_all(in, "software")};
+    File file{.families = read_all(in, "families"),
+              .software = read_all(in, "software"),
+              .machines = read_all(in, "machines")};
     in.finish();
     return file;
   });
@@ -191,12 +195,25 @@ const RunFamily* RunFamilies::software_of(const RunRow& row) const {
   return nullptr;
 }
 
+void RunFamilies::overlay_machines(const RunRow& row, RunHabits& habits) const {
+  const std::string text =
+      lower(fmt::format("{} {} {}", row.text("hw_key"), row.text("chip"), row.text("inter_link")));
+  for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
+    for (const auto& [word, machine] : file->machines) {
+      if (text.find(word) != std::string::npos) {
+        overlay(machine, row, habits);
+      }
+    }
+  }
+}
+
 RunHabits RunFamilies::habits_of(const RunRow& row) const {
   RunHabits habits;
+  overlay_machines(row, habits);
   const RunFamily* family = family_of(row);
   const std::string software = row.text("software");
   const RunFamily* named = software_in(software);
-  if (named == nullptr && family == nullptr) {
+  if (named == nullptr && family == nullptr && software.empty()) {
     named = software_of(row);
   }
   if (named != nullptr) {
@@ -207,7 +224,8 @@ RunHabits RunFamilies::habits_of(const RunRow& row) const {
     overlay(*family, row, habits);
   }
   if (!software.empty()) {
-    habits.stack = is_shipped(kStackData, software) ? software : stated;
+    const std::string named_stack = lower(software);
+    habits.stack = is_shipped(kStackData, named_stack) ? named_stack : stated;
   }
   if (row.has("stack")) {
     habits.stack = row.text("stack");

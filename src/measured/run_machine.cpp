@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 
 #include "titer/input/file.hpp"
 #include "titer/input/words.hpp"
 #include "titer/scenario/data_files.hpp"
 #include "titer/scenario/load_part.hpp"
+#include "titer/topology/family/node_families.hpp"
 
 namespace titer {
 namespace {
@@ -21,20 +23,66 @@ struct Nics {
   std::int64_t gbps = 0;
 };
 
-/// "8x NDR400 IB per node", "4x100 Gb/s RoCE per node", "1600 Gb/s per node RoCE", "NVL72 racks;
-/// 400 Gb/s per GPU scale-out".
-std::optional<Nics> nics_of(const std::string& text, std::int64_t devices) {
-  static const std::regex counted(R"((?:^| )(\d{1,3})x\D*(\d{1,6}))");
-  static const std::regex rated(R"((?:^| )(\d{1,6}) Gb/s per (node|GPU))");
+/// Of one NIC, in Gbps: "NDR400", "HDR", "200 Gb/s", "400G", or the number that a text begins with.
+/// Numbers of generations, as in "ConnectX-7" and "Slingshot-11", are none.
+std::optional<std::int64_t> rate_in(const std::string& text) {
+  static const std::map<std::string, std::int64_t> generations = {
+      {"xdr", 800}, {"ndr", 400}, {"hdr", 200}, {"edr", 100}, {"fdr", 56}};
+  static const std::regex stated(
+      R"(\b(xdr|ndr|hdr|edr|fdr)[ -]?(\d{2,3})?|^(\d{1,4})|\b(\d{1,4}) ?(?:gb|g\b))");
   std::smatch match;
-  if (std::regex_search(text, match, counted)) {
-    return Nics{.count = std::stoll(match[1]), .gbps = std::stoll(match[2])};
+  if (!std::regex_search(text, match, stated)) {
+    return std::nullopt;
   }
-  if (std::regex_search(text, match, rated)) {
-    const std::int64_t rate = std::stoll(match[1]);
-    return Nics{.count = devices, .gbps = match[2] == "node" ? rate / devices : rate};
+  for (const std::size_t group : {2U, 3U, 4U}) {
+    if (match[group].matched) {
+      return std::stoll(match[group]);
+    }
   }
-  return std::nullopt;
+  return generations.at(match[1]);
+}
+
+/// "8x NDR400 IB per node", "4x100 Gb/s RoCE per node", "8x2x100 Gb/s".
+std::optional<Nics> counted_nics(const std::string& text) {
+  static const std::regex counted(R"((?:^|[ (:;,])(\d{1,3}) ?x ?(?:(\d)x)?(.*))");
+  std::smatch match;
+  if (!std::regex_search(text, match, counted)) {
+    return std::nullopt;
+  }
+  const auto rate = rate_in(match[3]);
+  const std::int64_t ports = match[2].matched ? std::stoll(match[2]) : 1;
+  const std::int64_t count = std::stoll(match[1]) * ports;
+  return rate && *rate > 0 && count > 0 ? std::optional(Nics{.count = count, .gbps = *rate})
+                                        : std::nullopt;
+}
+
+/// "1600 Gb/s per node RoCE", "NVL72 racks; 400 Gb/s per GPU scale-out", "3.2 Tbps": no NIC alone
+/// is that fast.
+std::optional<Nics> summed_nics(const std::string& text, std::int64_t devices) {
+  constexpr double of_one_node = 1000;  // Gbps
+  constexpr double least = 25;          // of a NIC for each device
+  static const std::regex rated(
+      R"((?:^|[ (:;,])(\d{1,6}(?:\.\d+)?) ?([GT])(b/s|bps|bit/s|B/s)(?:[^;]* per (node|VM|host|instance|server|GPU))?)");
+  std::smatch match;
+  if (!std::regex_search(text, match, rated)) {
+    return std::nullopt;
+  }
+  const double unit = (match[2] == "T" ? 1000.0 : 1.0) * (match[3] == "B/s" ? 8.0 : 1.0);
+  const double rate = unit * std::stod(match[1]);
+  if (match[4] == "GPU") {
+    return Nics{.count = devices, .gbps = std::llround(rate)};
+  }
+  if (rate < 1 || (!match[4].matched && rate < of_one_node)) {
+    return std::nullopt;
+  }
+  const double share = rate / static_cast<double>(devices);
+  return share < least ? Nics{.count = 1, .gbps = std::llround(rate)}
+                       : Nics{.count = devices, .gbps = static_cast<std::int64_t>(share)};
+}
+
+std::optional<Nics> nics_of(const std::string& text, std::int64_t devices) {
+  const auto counted = counted_nics(lower(text));
+  return counted ? counted : summed_nics(text, devices);
 }
 
 /// "GB200 (NVL72)" as shipped: "gb200-nvl72"; "TPU v6e (Trillium)": "tpu-v6e"; "TPU7x (Ironwood)":
@@ -56,8 +104,9 @@ std::string chip_name(std::string_view key) {
   return made;
 }
 
-constexpr std::int64_t kRack = 72;  // devices that the switches of an NVL72 join
-constexpr std::int64_t kTray = 4;   // devices of one host in it
+constexpr std::int64_t kLargestServer = 16;  // devices on the switches of one host
+constexpr std::int64_t kRack = 72;           // devices that the switches of an NVL72 join
+constexpr std::int64_t kTray = 4;            // devices of one host in it
 
 /// How many of a rack's devices a run on several racks used: as many of each of the fewest racks on
 /// which no group of ranks that talk inside a rack is cut, which takes 64 of 72 where groups are
@@ -95,9 +144,15 @@ void put(std::string path, Value value, RunMachine& machine) {
   machine.changes.push_back({std::move(path), std::move(value), "run"});
 }
 
-/// What the row says of the links between its nodes of so many devices.
-void put_network(const RunRow& row, std::int64_t devices, RunMachine& machine) {
-  const auto nics = nics_of(row.text("inter_link"), devices);
+/// What the row says of the links between its nodes of so many devices, or `otherwise` does.
+void put_network(const RunRow& row,
+                 const std::string& otherwise,
+                 std::int64_t devices,
+                 RunMachine& machine) {
+  auto nics = nics_of(row.text("inter_link"), devices);
+  if (!nics) {
+    nics = nics_of(otherwise, devices);
+  }
   machine.network_known = nics.has_value();
   if (nics) {
     put("cluster.node.nics", Value(static_cast<double>(nics->count)), machine);
@@ -126,8 +181,8 @@ std::string base_of(const std::string& chip) {
 
 constexpr std::int64_t kLargestNode = 1024;  // devices that a node's switch may join
 
-/// The node of the cluster, a slice, with so many chips.
-RunMachine switched_slice(const std::string& name, const Cluster& cluster, std::int64_t chips) {
+/// The node of the cluster with so many chips on its switch, of a slice or of a server.
+RunMachine switched_node(const std::string& name, const Cluster& cluster, std::int64_t chips) {
   RunMachine machine{.cluster = name};
   put("cluster.node.fabric.devices", Value(chips), machine);
   const std::int64_t nics = chips * cluster.nics / cluster.devices_per_node;
@@ -175,7 +230,7 @@ std::vector<RunMachine> RunMachines::of_torus(const RunRow& row, const std::stri
     const Cluster& cluster = one.cluster;
     if (cluster.torus() == nullptr) {
       if (slice <= kLargestNode) {
-        machines.push_back(switched_slice(one.name, cluster, slice));
+        machines.push_back(switched_node(one.name, cluster, slice));
       }
     } else if (cluster.torus_of(slice) != nullptr &&
                (smallest == nullptr || one.devices() < smallest->devices())) {
@@ -197,11 +252,36 @@ const RunMachines::Shipped* RunMachines::node_of(const std::string& chip, std::i
   if (fits != all.end()) {
     return &*fits;
   }
+  for (const auto& [name, part] : chips_) {
+    if (part.starts_with(chip + "-")) {
+      const auto& of_parts = of_chip(part);
+      const auto as_parts = std::ranges::find(of_parts, devices, &Shipped::devices);
+      if (as_parts != of_parts.end()) {
+        return &*as_parts;
+      }
+    }
+  }
   const auto largest = std::ranges::max_element(all, {}, &Shipped::devices);
   return largest == all.end() ? nullptr : &*largest;
 }
 
-std::vector<RunMachine> RunMachines::of(const RunRow& row, const std::string& named) {
+const RunMachines::Shipped* RunMachines::resizable(const std::string& chip, std::int64_t devices) {
+  const std::vector<Shipped>& all = of_chip(chip);
+  const auto is_switch = [](const Shipped& one) {
+    return one.cluster.topology.as<SwitchedNode>() != nullptr;
+  };
+  if (devices == 1) {
+    const auto any = std::ranges::find_if(all, is_switch);
+    return any == all.end() ? nullptr : &*any;
+  }
+  const auto largest = std::ranges::max_element(all, {}, &Shipped::devices);
+  return largest != all.end() && is_switch(*largest) && devices <= kLargestServer ? &*largest
+                                                                                  : nullptr;
+}
+
+std::vector<RunMachine> RunMachines::of(const RunRow& row,
+                                        const std::string& named,
+                                        const std::string& network) {
   if (!named.empty()) {
     return {{.cluster = named}};
   }
@@ -211,7 +291,8 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row, const std::string& na
   const std::string chip = chip_name(row.text("hw_key"));
   // A part that no shipped cluster has is in the nodes of the one that it starts from.
   const bool is_other = of_chip(chip).empty();
-  const Shipped* node = node_of(is_other ? base_of(chip) : chip, devices);
+  const std::string of_node = is_other ? base_of(chip) : chip;
+  const Shipped* node = node_of(of_node, devices);
   if (node == nullptr) {
     throw InputError(unknown);
   }
@@ -226,11 +307,18 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row, const std::string& na
   const std::int64_t domain = is_rack ? domain_of(row, chips_of(row)) : devices;
   if (is_rack) {
     put("cluster.node.fabric.devices", Value(domain), machine);
-  } else if (node->devices() != devices && chips_of(row) > devices) {
-    throw InputError(unknown);
+  } else if (node->devices() != devices &&
+             chips_of(row) > std::min<std::int64_t>(devices, node->devices())) {
+    const Shipped* like = devices < 1 ? nullptr : resizable(of_node, devices);
+    if (like == nullptr) {
+      throw InputError(unknown);
+    }
+    const RunMachine resized = switched_node(like->name, like->cluster, devices);
+    machine.cluster = resized.cluster;
+    machine.changes.insert(machine.changes.begin(), resized.changes.begin(), resized.changes.end());
   }
   if (chips_of(row) > domain && !node->cluster.device_nics) {
-    put_network(row, domain, machine);
+    put_network(row, network, domain, machine);
   }
   return {machine};
 }

@@ -1,9 +1,13 @@
 // The model of a measured run.
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <regex>
 
 #include "titer/input/words.hpp"
 #include "titer/measured/run_scenario.hpp"
+#include "titer/scenario/data_files.hpp"
 #include "titer/scenario/load_part.hpp"
 
 namespace titer {
@@ -40,37 +44,129 @@ void set_parts(bool gated, Transformer& model) {
   model.tied_embeddings = !gated;
 }
 
-/// Every other layer of a window, the first one with it.
-void alternate_windows(std::int64_t window, Transformer& model) {
+/// Layers of a window, but for every n-th.
+void set_windows(std::int64_t window, std::int64_t every, Transformer& model) {
   LayerKind windowed;
   windowed.window = window;
   model.kinds = {windowed, LayerKind{}};
-  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-    model.order.push_back({.kind = static_cast<int>(layer % 2), .count = 1});
+  for (std::int64_t layer = 1; layer <= model.layers; ++layer) {
+    model.order.push_back({.kind = layer % every == 0 ? 1 : 0, .count = 1});
   }
 }
 
+void set_gpt_oss(Transformer& model) {
+  model.biases = {.qkv = true, .output = true, .mlp = true};
+  model.clamped = true;
+  model.sinks = true;
+  set_windows(128, 2, model);
+}
+
+void set_gemma(const std::string& name, Transformer& model) {
+  static const std::regex release("gemma[ _-]?([23]?)(?:[ _-]|$)");
+  std::smatch match;
+  if (!std::regex_search(name, match, release)) {
+    return;
+  }
+  model.tied_embeddings = true;
+  if (match[1].length() == 0) {
+    return;
+  }
+  const bool third = match[1] == "3";
+  model.norms = 4;
+  model.qk_norm = third;
+  set_windows(third ? 1024 : 4096, third ? 6 : 2, model);
+}
+
+void set_olmo2(Transformer& model) {
+  model.norm_place = NormPlace::output;
+  model.qk_norm = true;
+  model.qk_norm_of = QkNorm::all_heads;
+}
+
+/// Attention beside the MLP, rotary positions, no dropout and no biases but those of `biased`.
+void set_parallel(bool biased, int norms, Transformer& model) {
+  model.parallel = true;
+  model.norms = norms;
+  model.biases = {.qkv = biased, .output = biased, .mlp = biased};
+  model.dropout = false;
+  model.positions = Positions::rotary;
+}
+
 /// Models whose public configurations differ from set_parts().
-void set_named_parts(const std::string& name, Transformer& model) {
-  const auto is = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  if (is("mpt")) {  // no biases, ALiBi, no dropout
-    model.biases = {};
-    model.dropout = false;
-    model.positions = Positions::alibi;
-  } else if (is("bert")) {
-    model.causal = false;
-  } else if (is("nemotron")) {  // squared ReLU
-    model.biases = {};
-    model.dropout = false;
-    model.positions = Positions::rotary;
-    model.tied_embeddings = false;
-  } else if (is("qwen3")) {
-    model.qk_norm = true;
-  } else if (is("gpt oss") || is("gpt-oss")) {
-    model.biases = {.qkv = true, .output = true, .mlp = true};
-    model.clamped = true;
-    model.sinks = true;
-    alternate_windows(128, model);
+struct NamedParts {
+  std::string_view word;  // of the model's name, as RunRow::plain() has it
+  void (*set)(const std::string& name, Transformer& model);
+};
+constexpr std::array<NamedParts, 15> kNamedParts = {
+    {{"mpt",  // no biases, ALiBi, no dropout
+      [](const std::string&, Transformer& model) {
+        model.biases = {};
+        model.dropout = false;
+        model.positions = Positions::alibi;
+      }},
+     {"bert", [](const std::string&, Transformer& model) { model.causal = false; }},
+     {"nemotron",  // squared ReLU
+      [](const std::string&, Transformer& model) {
+        model.biases = {};
+        model.dropout = false;
+        model.positions = Positions::rotary;
+        model.tied_embeddings = false;
+      }},
+     {"qwen3", [](const std::string&, Transformer& model) { model.qk_norm = true; }},
+     {"qwen2", [](const std::string&, Transformer& model) { model.biases.qkv = true; }},
+     {"qwen1.5", [](const std::string&, Transformer& model) { model.biases.qkv = true; }},
+     {"gptoss", [](const std::string&, Transformer& model) { set_gpt_oss(model); }},
+     {"gemma", set_gemma},
+     {"olmo2", [](const std::string&, Transformer& model) { set_olmo2(model); }},
+     {"falcon",
+      [](const std::string&, Transformer& model) {
+        set_parallel(false, model.kv_heads == 1 ? 1 : 2, model);
+      }},
+     {"palm",
+      [](const std::string&, Transformer& model) {
+        set_parallel(false, 1, model);
+        model.tied_embeddings = true;
+      }},
+     {"gptneox",
+      [](const std::string&, Transformer& model) {
+        set_parallel(true, 2, model);
+        model.tied_embeddings = false;
+      }},
+     {"pythia",
+      [](const std::string&, Transformer& model) {
+        set_parallel(true, 2, model);
+        model.tied_embeddings = false;
+      }},
+     {"gptj",
+      [](const std::string&, Transformer& model) {
+        set_parallel(false, 1, model);
+        model.tied_embeddings = false;
+      }},
+     {"bloom", [](const std::string&, Transformer& model) {
+        model.positions = Positions::alibi;
+        model.dropout = false;
+        model.embedding_norm = true;
+      }}}};
+
+void set_named_parts(const RunRow& row, Transformer& model) {
+  const std::string name = row.plain("model_name");
+  const auto known = std::ranges::find_if(kNamedParts, [&](const NamedParts& parts) {
+    return name.find(parts.word) != std::string::npos;
+  });
+  if (known != kNamedParts.end()) {
+    known->set(lower(row.text("model_name")), model);
+  }
+}
+
+/// What the columns have no place for, by the row's name and `arch`.
+void refuse_other_kinds(const RunRow& row) {
+  static const std::regex two_sided("(?:^|[^a-z0-9])(?:m?t5|ul2|bart)(?:[^a-z0-9]|$)");
+  const std::string arch = row.plain("arch");
+  if (!arch.empty() && arch != "dense" && arch != "moe") {
+    throw InputError("dimensions do not tell a model of the kind \"" + row.text("arch") + "\"");
+  }
+  if (std::regex_search(lower(row.text("model_name")), two_sided)) {
+    throw InputError("dimensions do not tell encoder and decoder apart");
   }
 }
 
@@ -131,8 +227,27 @@ Transformer named_model(const RunRow& row, const RunHabits& habits, bool flash) 
 
 }  // namespace
 
+std::string shipped_model_of(const RunRow& row, const std::vector<std::string>& shipped) {
+  const auto letters = [](std::string text) {
+    std::erase_if(text, [](char c) { return c == ' ' || c == '-' || c == '_' || c == '.'; });
+    return text;
+  };
+  const std::string name = letters(lower(row.text("model_name")));
+  const auto known =
+      std::ranges::find_if(shipped, [&](const std::string& one) { return letters(one) == name; });
+  const std::int64_t layers = row.whole("layers", 0);
+  if (known == shipped.end() || layers <= 0) {
+    return known == shipped.end() ? "" : *known;
+  }
+  const Model model = load_model(Value(*known));
+  const Transformer* transformer = model.if_transformer();
+  return transformer != nullptr && transformer->mixer && transformer->layers == layers ? *known
+                                                                                       : "";
+}
+
 bool is_named(const RunRow& row, const RunHabits& habits) {
-  return !habits.model.empty() && row.whole("layers", 0) <= 0;
+  return !habits.model.empty() &&
+         (row.whole("layers", 0) <= 0 || row.says("arch", "hybrid") || habits.names_model);
 }
 
 Transformer run_model(const RunRow& row, const RunHabits& habits, const OpenModel& open) {
@@ -144,9 +259,7 @@ Transformer run_model(const RunRow& row, const RunHabits& habits, const OpenMode
       throw InputError(std::string(column) + " not stated");
     }
   }
-  if (row.says("model_name", "lora") && !habits.adapters) {
-    throw InputError("rank and place of its adapters not stated");
-  }
+  refuse_other_kinds(row);
   Transformer model{
       .name = row.text("model_name"),
       .title = row.text("model_name"),
@@ -164,9 +277,9 @@ Transformer run_model(const RunRow& row, const RunHabits& habits, const OpenMode
   model.position_rows = model.positions == Positions::learned ? model.max_sequence : 0;
   model.attention = open.flash ? AttentionKernel::flash : AttentionKernel::materialised;
   model.latent = latent_of(row.text("mla"));
-  set_named_parts(lower(row.text("model_name")), model);
+  set_named_parts(row, model);
   model.dropout = habits.dropout.value_or(model.dropout);
-  model.parallel = habits.parallel.value_or(false);
+  model.parallel = habits.parallel.value_or(model.parallel);
   model.predicted_tokens = habits.predicted_tokens.value_or(0);
   if (row.has("n_experts")) {
     add_experts(row, habits, model);

@@ -30,6 +30,7 @@ void read_degrees(const RunRow& row, Plan& plan) {
       {{"p", &plan.pipeline}, {"t", &plan.tensor}, {"d", &plan.data}}};
   plan.context = row.whole("cp", 1);
   std::int64_t others = plan.context;
+  const std::int64_t devices = row.whole("n_chips", 0);
   const Degree* open = nullptr;
   int stated = 0;
   for (const Degree& one : degrees) {
@@ -42,9 +43,11 @@ void read_degrees(const RunRow& row, Plan& plan) {
     }
   }
   if (open == nullptr) {
+    if (devices > 0 && devices != others) {
+      throw InputError(fmt::format("p, t, d and cp make {} of {} devices", others, devices));
+    }
     return;
   }
-  const std::int64_t devices = row.whole("n_chips", 0);
   if (stated < 2 || devices < others || devices % others != 0) {
     throw InputError(fmt::format("{} not stated", open->column));
   }
@@ -59,68 +62,6 @@ std::int64_t micro_batch_of(const RunRow& row, std::int64_t replicas) {
     return *batch / passes;
   }
   return degree(row, "micro_batch");
-}
-
-std::optional<Sharding> sharding_of(const std::string& kind) {
-  struct ShardingWord {
-    std::string_view text;
-    Sharding sharding;
-  };
-  static constexpr std::array<ShardingWord, 11> words = {{{"none", Sharding::none},
-                                                          {"ddp", Sharding::none},
-                                                          {"deepspeed-3d", Sharding::none},
-                                                          {"distributed", Sharding::zero1},
-                                                          {"zero1", Sharding::zero1},
-                                                          {"zero2", Sharding::zero2},
-                                                          {"zero3", Sharding::zero3},
-                                                          {"fsdp", Sharding::zero3},
-                                                          {"hsdp", Sharding::zero3},
-                                                          {"megatron-fsdp", Sharding::zero3},
-                                                          {"auto", Sharding::none}}};
-  for (const ShardingWord& word : words) {
-    if (kind.starts_with(word.text)) {
-      return word.sharding;
-    }
-  }
-  return std::nullopt;
-}
-
-/// Of ranks that say how much they share in brackets, as "fsdp-grad-op(zero2)", that.
-std::optional<Sharding> bracketed_sharding(const std::string& kind) {
-  const std::size_t bracket = kind.find('(');
-  return bracket == std::string::npos ? std::nullopt : sharding_of(kind.substr(bracket + 1));
-}
-
-void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan) {
-  const std::string kind = lower(row.text("dp_kind"));
-  std::optional<Sharding> sharding = bracketed_sharding(kind);
-  if (!sharding) {
-    sharding = sharding_of(kind);
-  }
-  if (!sharding) {
-    sharding = habits.sharding;
-  }
-  if (!sharding && plan.data == 1) {
-    sharding = Sharding::none;
-  }
-  if (!sharding) {
-    throw InputError("what data-parallel ranks share is not stated");
-  }
-  plan.sharding = *sharding == Sharding::zero2 && habits.reduces_once.value_or(false)
-                      ? Sharding::zero1
-                      : *sharding;
-  if (plan.data == 1 && plan.context == 1) {
-    plan.sharding = Sharding::none;
-  }
-  const auto shard = row.whole("fsdp_shard");
-  const bool groups = kind.find("within groups") != std::string::npos ||
-                      kind.find("hsdp") != std::string::npos ||
-                      kind.find("inside slice") != std::string::npos;
-  if (shard && plan.shards() && *shard > 0 && *shard < plan.replicas() && groups) {
-    plan.shard = *shard;
-  } else if (kind.find("hsdp") != std::string::npos && !shard) {
-    plan.shard = std::min(plan.data, row.whole("chips_per_node", 8));
-  }
 }
 
 /// Layers of stages that are a layer or two short of `each`: the last stage has a module for a
@@ -178,35 +119,6 @@ void read_layers(const RunRow& row, const RunHabits& habits, Plan& plan) {
   plan.layers = of_stages;
 }
 
-void read_schedule(const RunRow& row, Plan& plan) {
-  struct ScheduleWord {
-    std::string_view text;
-    std::string_view name;
-  };
-  static constexpr std::array<ScheduleWord, 11> words = {{{"", "1f1b"},
-                                                          {"1f1b", "1f1b"},
-                                                          {"interleaved 1f1b", "1f1b"},
-                                                          {"1f1b-interleaved", "1f1b"},
-                                                          {"no pipeline", "1f1b"},
-                                                          {"gpipe", "gpipe"},
-                                                          {"zbv", "zb-v"},
-                                                          {"zero-bubble 1p", "zb-h1"},
-                                                          {"zero-bubble 2p", "zb-h2"},
-                                                          {"v-half", "v-half"},
-                                                          {"v-min", "v-min"}}};
-  std::string text = lower(row.text("sched"));
-  text.resize(std::min(text.find(" ("), text.size()));  // whose it is
-  const auto known = std::ranges::find(words, text, &ScheduleWord::text);
-  if (known == words.end()) {
-    throw InputError("schedule \"" + row.text("sched") + "\" is not modelled");
-  }
-  if (plan.pipeline == 1) {
-    plan.virtual_stages = 1;
-    return;
-  }
-  plan.schedule = named_schedule(known->name);
-}
-
 void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
   // Fully sharded layers are gathered and reduced one by one, beside the others.
   if (row.has("dp_overlap") && plan.sharding != Sharding::zero3) {
@@ -220,10 +132,12 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
   if (plan.expert > 1) {
     plan.expert_dispatch = habits.expert_dispatch;
   }
-  if (row.says("notes", "DeepEP") || row.says("notes", "HybridEP")) {
+  const std::string notes = row.plain("notes");
+  if (notes.find("deepep") != std::string::npos || notes.find("hybridep") != std::string::npos) {
     plan.expert_dispatch = ExpertDispatch::deduplicated;
   }
-  plan.expert_overlap = habits.expert_overlap.value_or(row.says("notes", "A2A overlap"));
+  plan.expert_overlap =
+      habits.expert_overlap.value_or(notes.find("a2aoverlap") != std::string::npos);
   plan.fused_experts = habits.fused_experts.value_or(false);
   plan.distribute_saved_activations =
       habits.distribute_saved_activations.value_or(false) && plan.tensor > 1;
@@ -236,11 +150,14 @@ LayerPartSet absent_parts(const RunRow& row, const RunHabits& habits) {
   if (is_named(row, habits)) {
     return 0;
   }
-  return row.whole("n_experts", 0) > 0 ? mixer : LayerPartSet{mixer | experts};
+  if (row.whole("n_experts", 0) == 0) {
+    return mixer | experts;
+  }
+  return row.whole("dense_layers", 0) > 0 ? mixer : LayerPartSet{mixer | bit(LayerPart::mlp)};
 }
 
 /// "transformer_engine:['attn', 'moe_router']": who captures, and which parts of layers; "1": all
-/// of them.
+/// of them, likewise who captures alone.  [Megatron-Core, --cuda-graph-impl, --cuda-graph-scope]
 LayerPartSet graph_of(const std::string& text, LayerPartSet absent) {
   struct ScopeWord {
     std::string_view text;
@@ -249,29 +166,57 @@ LayerPartSet graph_of(const std::string& text, LayerPartSet absent) {
   constexpr LayerPartSet of_experts = bit(LayerPart::router) | bit(LayerPart::experts);
   constexpr LayerPartSet of_layers =
       bit(LayerPart::attention) | bit(LayerPart::mixer) | bit(LayerPart::mlp) | of_experts;
-  constexpr std::array<ScopeWord, 7> words = {{{"attn", bit(LayerPart::attention)},
+  constexpr std::array<ScopeWord, 8> words = {{{"attn", bit(LayerPart::attention)},
                                                {"mamba", bit(LayerPart::mixer)},
                                                {"mlp", bit(LayerPart::mlp)},
                                                {"moe_router", bit(LayerPart::router)},
                                                {"'moe'", bit(LayerPart::experts)},
                                                {"full_iteration", kWholeIteration},
+                                               {"full iteration", kWholeIteration},
                                                {"1", of_layers}}};
-  if (text.starts_with("none") || text.starts_with("default")) {
+  constexpr std::array<std::string_view, 5> nothing = {"0", "no", "off", "false", "disabled"};
+  constexpr std::array<std::string_view, 7> whole_layers = {
+      "yes", "true", "on", "layer", "per-layer", "transformer_engine", "local"};
+  if (text.empty() || text.starts_with("none") || text.starts_with("default") ||
+      std::ranges::find(nothing, text) != nothing.end()) {
     return 0;
   }
-  LayerPartSet graph = 0;
+  LayerPartSet graph = std::ranges::find(whole_layers, text) != whole_layers.end() ? of_layers : 0;
   for (const ScopeWord& word : words) {
     if (text.find(word.text) != std::string::npos) {
       graph = static_cast<LayerPartSet>(graph | word.parts);
     }
   }
+  if (graph == 0 && text.find(':') == std::string::npos) {
+    throw InputError("cuda_graph \"" + text + "\" is not modelled");
+  }
   return captures_all(graph) ? graph : static_cast<LayerPartSet>(graph & ~absent);
 }
 
+/// "bfloat16" as "bf16", "float8" as "fp8", "FP8-MX" as "mxfp8".
+std::string precision_text(const RunRow& row) {
+  std::string text = row.plain("precision");
+  const auto call = [&](std::string_view word, std::string_view name) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word)) {
+      text.replace(at, word.size(), name);
+    }
+  };
+  call("bfloat", "bf");
+  call("float", "fp");
+  call("fp8mx", "mxfp8");
+  return text;
+}
+
 DataType precision_of(const RunRow& row, const RunHabits& habits) {
-  const std::string text = lower(row.text("precision"));
+  const std::string text = precision_text(row);
+  if (text.empty()) {
+    throw InputError("precision not stated");
+  }
   const auto is = [&](std::string_view word) { return text.find(word) != std::string::npos; };
-  if (is("fp8")) {
+  if (is("nf4")) {  // how weights are kept; products are of bf16
+    return DataType::bf16;
+  }
+  if (is("fp8") || is("e4m3")) {
     return DataType::fp8;
   }
   if (is("int8")) {
@@ -280,8 +225,8 @@ DataType precision_of(const RunRow& row, const RunHabits& habits) {
   if (is("fp4")) {
     return DataType::fp4;
   }
-  if (is("fp16")) {  // before the other: where a row names both, its memory is that of fp16
-                     // gradients
+  if (is("fp16") || is("half")) {  // before the other: where a row names both, its memory is that
+                                   // of fp16 gradients
     return DataType::fp16;
   }
   if (is("bf16")) {
@@ -293,6 +238,14 @@ DataType precision_of(const RunRow& row, const RunHabits& habits) {
   throw InputError("precision \"" + row.text("precision") + "\"");
 }
 
+/// Whether scales are of blocks, of 32 numbers, or of 128, which are stood for by those: "mxfp8",
+/// "fp8 (blockwise)", "fp8_sc", "fp8 (1x128 tiles)".
+bool scales_blocks(const std::string& precision) {
+  return std::ranges::any_of(
+      std::array<std::string_view, 5>{"mxfp8", "block", "tile", "subchannel", "fp8sc"},
+      [&](std::string_view word) { return precision.find(word) != std::string::npos; });
+}
+
 }  // namespace
 
 Plan run_plan(const RunRow& row, const RunHabits& habits) {
@@ -302,17 +255,16 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
   if (row.has("etp") || plan.expert > 1) {
     plan.expert_tensor = row.whole("etp", habits.splits_experts ? plan.tensor : 1);
   }
-  plan.virtual_stages = row.whole("vpp", 1);
   plan.micro_batch = micro_batch_of(row, plan.data);
   plan.sequence_parallel =
       plan.tensor > 1 && habits.sequence_parallel.value_or(row.whole("seq_parallel", 0) == 1);
   read_sharding(row, habits, plan);
   read_recompute(row, habits, plan);
   read_offload(row, habits, plan);
-  read_layers(row, habits, plan);
   read_schedule(row, plan);
+  read_layers(row, habits, plan);
   read_overlaps(row, habits, plan);
-  plan.cuda_graph = graph_of(row.has("cuda_graph") ? row.text("cuda_graph") : habits.graph,
+  plan.cuda_graph = graph_of(lower(row.has("cuda_graph") ? row.text("cuda_graph") : habits.graph),
                              absent_parts(row, habits));
   return plan;
 }
@@ -325,7 +277,10 @@ Training run_training(const RunRow& row,
   training.global_batch = plan.micro_batch * plan.data * micro_batches;
   training.sequence = row.has("seq") || !habits.sequence ? degree(row, "seq") : *habits.sequence;
   training.gradient_precision = habits.gradient;
-  training.adapters = habits.adapters;
+  training.adapters = run_adapters(row, habits);
+  if (row.says("precision", "nf4") && !training.adapters) {
+    throw InputError("precision \"" + row.text("precision") + "\"");
+  }
   training.narrow_logits = habits.narrow_logits.value_or(false);
   training.fp8_attention = row.says("notes", "fp8 attention");
   training.fp8_activation_inputs = habits.fp8_activation_inputs.value_or(false);
@@ -335,7 +290,7 @@ Training run_training(const RunRow& row,
     training.master_precision = DataType::bf16;
     training.state_precision = DataType::bf16;
   }
-  if (row.says("precision", "mxfp8")) {
+  if (training.precision == DataType::fp8 && scales_blocks(precision_text(row))) {
     training.narrow_scaling = NarrowScaling::block;
   }
   return training;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 
 #include "titer/input/words.hpp"
 #include "titer/measured/run_scenario.hpp"
@@ -11,11 +12,39 @@
 namespace titer {
 namespace {
 
-/// "block:5 layers"
+/// "block:5 layers", "4 of 20 layers"
 std::optional<std::int64_t> layers_in(const std::string& text) {
   const std::size_t at = text.find_first_of("0123456789");
   return at == std::string::npos ? std::nullopt
                                  : std::optional<std::int64_t>(std::stoll(text.substr(at, 6)));
+}
+
+bool holds(const std::string& text, std::string_view word) {
+  return text.find(word) != std::string::npos;
+}
+
+/// Where every n-th layer is recomputed and no other, n: "every 2 layers", "every other layer",
+/// "selective(2)" [torchtitan], "1/2" [fms-fsdp].
+std::optional<std::int64_t> every_in(const std::string& text) {
+  if (holds(text, "every other") || holds(text, "every second")) {
+    return 2;
+  }
+  static const std::regex counted(R"((?:every |selective ?\(|selective |^1/)(\d{1,3})\b)");
+  std::smatch match;
+  return std::regex_search(text, match, counted) ? std::optional(std::stoll(match[1]))
+                                                 : std::nullopt;
+}
+
+/// As a switch: "no AC", "activation checkpointing off", "gradient checkpointing".
+std::optional<bool> switch_in(const std::string& text) {
+  static const std::regex off(
+      R"((?:0|no|off|false|disabled|without)\b(?!\.).*|.*[ :=](?:off|false|disabled))");
+  static const std::regex on(
+      R"((?:1|yes|on|true|enabled)\b(?!\.).*|(?:activation|gradient) checkpointing.*|ac( on)?|1/1.*)");
+  if (std::regex_match(text, off)) {
+    return false;
+  }
+  return std::regex_match(text, on) ? std::optional(true) : std::nullopt;
 }
 
 /// What is recomputed by the words for it, the more telling before the others.
@@ -31,19 +60,31 @@ constexpr Modules kAllButProducts =
 constexpr Modules kAllButAttentions =
     bits(Module::attention_result, Module::layer_norm, Module::mlp);
 constexpr Modules kAllButHeads = kAllButAttentions | bit(Module::attention_output);
-constexpr std::array<RecomputeWord, 15> kRecomputeWords = {
+constexpr std::array<RecomputeWord, 27> kRecomputeWords = {
     {{"none", Recompute::none},
      {"selective(op)", Recompute::operations},
+     {"selective (op", Recompute::operations},
+     {"selective op", Recompute::operations},
+     {"selective ac (op", Recompute::operations},
      {"block", Recompute::full},
      {"full", Recompute::full},
+     {"uniform", Recompute::full},
+     {"nothing_saveable", Recompute::full},  // JAX's name for it
+     {"save_nothing", Recompute::full},
      {"decoder_layer_input", Recompute::full},  // all that is kept of a layer
      {"selective", Recompute::selective},
+     {"core attention", Recompute::selective},
+     {"core_attn", Recompute::selective},
      {"all but q,k,v,out", Recompute::modules, kAllButAttentions},
      {"all but q,k,v", Recompute::modules, kAllButHeads},
      {"qkv_proj_offloaded", Recompute::modules, kAllButHeads},
+     {"save_qkv_proj", Recompute::modules, kAllButHeads},
      {"save_dot_except_logits_ffn1", Recompute::modules, kAllButAttentions},
      {"save_dot_except_logits", Recompute::modules, kAllButProducts},
      {"minimal", Recompute::modules, kAllButProducts},
+     {"dots_saveable", Recompute::modules, kAllButProducts},
+     {"checkpoint_dots", Recompute::modules, kAllButProducts},
+     {"dots_with_no_batch_dims", Recompute::modules, kAllButProducts},
      {"all but dot", Recompute::modules, kAllButProducts},
      {"all but attention", Recompute::modules, bits(Module::layer_norm, Module::mlp)},
      {"partial", Recompute::modules, kPartial}}};
@@ -55,26 +96,36 @@ struct ModuleWord {
   std::string_view text;
   Module module;
 };
-constexpr std::array<ModuleWord, 10> kModuleWords = {{{"layernorm", Module::layer_norm},
+constexpr std::array<ModuleWord, 14> kModuleWords = {{{"layernorm", Module::layer_norm},
                                                       {"norm", Module::layer_norm},
+                                                      {"norms", Module::layer_norm},
+                                                      {"rmsnorm", Module::layer_norm},
                                                       {"moe_act", Module::activation},
                                                       {"act", Module::activation},
                                                       {"moe", Module::moe},
                                                       {"mlp", Module::mlp},
                                                       {"core_attn", Module::core_attention},
                                                       {"attention", Module::core_attention},
+                                                      {"attn", Module::core_attention},
+                                                      {"core_attention", Module::core_attention},
                                                       {"shared_experts", Module::shared_experts},
                                                       {"mla_up_proj", Module::latent_up}}};
 
-/// "selective:layernorm+moe_act", "selective(norm, act)": 0 where some word is no module's.
+/// "selective:layernorm+moe_act", "selective(norm, act)", "mlp + norm": 0 where some word is no
+/// module's.
 Modules modules_in(const std::string& text) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_";
   Modules modules = 0;
-  const std::size_t list = std::min(text.find_first_of(":("), text.size());
-  std::size_t begin = text.find_first_of(letters, list);
+  const std::size_t list = text.find_first_of(":(");
+  const bool is_list = list != std::string::npos || !text.starts_with("selective");
+  std::size_t begin = text.find_first_of(letters, is_list && list == std::string::npos ? 0 : list);
   while (begin != std::string::npos) {
     const std::size_t end = std::min(text.find_first_not_of(letters, begin), text.size());
     const std::string word = text.substr(begin, end - begin);
+    if (word == "recompute" || word == "and" || word == "only") {
+      begin = text.find_first_of(letters, end);
+      continue;
+    }
     const auto known = std::ranges::find(kModuleWords, word, &ModuleWord::text);
     if (known == kModuleWords.end()) {
       return 0;
@@ -110,39 +161,96 @@ std::string recompute_text(const RunRow& row, const RunHabits& habits) {
   return is_stated ? text : lower(habits.recompute);
 }
 
-}  // namespace
-
-void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan) {
-  const std::string text = recompute_text(row, habits);
-  const auto word = std::ranges::find_if(kRecomputeWords, [&](const RecomputeWord& known) {
-    return text.find(known.text) != std::string::npos;
-  });
-  if (word == kRecomputeWords.end()) {
+/// Of text that no word of kRecomputeWords is in.
+void read_other_words(const std::string& text, Plan& plan) {
+  if (const auto on = switch_in(text)) {
+    plan.recompute = *on ? Recompute::full : Recompute::none;
+  } else if (const Modules listed = modules_in(text); listed != 0) {
+    plan.recompute = Recompute::modules;
+    plan.recomputed = listed;
+  } else {
     throw InputError("recompute \"" + text + "\" is not modelled");
   }
-  plan.recompute = word->recompute;
-  plan.recomputed = row.has("n_experts") ? with_experts(row, word->modules) : word->modules;
-  if (text.find("offload") != std::string::npos) {
-    plan.offload.activations = HostPlace::host;
+}
+
+/// Of every n-th layer, in full: so many of a stage's.
+bool reads_every(const RunRow& row, const std::string& text, Plan& plan) {
+  const auto every = every_in(text);
+  if (!every || *every < 1 || holds(text, "uniform")) {
+    return false;
   }
-  if (word->text == "block") {
-    plan.recompute_layers = layers_in(text);
-  } else if (word->text == "partial" &&
-             row.whole("layers", 0) * row.whole("hidden", 0) > kLargeModel) {
-    plan.recompute = Recompute::full;
-    plan.recomputed = 0;
-  } else if (const Modules listed = modules_in(text); plan.recompute == Recompute::selective &&
-                                                      listed != 0 &&
-                                                      listed != bit(Module::core_attention)) {
+  plan.recompute = Recompute::full;
+  if (*every > 1) {
+    plan.recompute_layers =
+        std::max<std::int64_t>(row.whole("layers", 0) / (plan.pipeline * *every), 1);
+  }
+  return true;
+}
+
+/// Core attention, or the modules that are listed.
+void read_selected(const std::string& text, Plan& plan) {
+  const Modules listed = modules_in(text);
+  const bool is_list = text.find_first_of(":(") != std::string::npos;
+  if (listed == 0 && is_list && !holds(text, "not stated") && !holds(text, "default") &&
+      !holds(text, "attn") && !holds(text, "attention")) {
+    throw InputError("recompute \"" + text + "\" is not modelled");
+  }
+  if (listed != 0 && listed != bit(Module::core_attention)) {
     plan.recompute = Recompute::modules;
     plan.recomputed = listed;
   }
 }
 
+/// What is said of a word beyond it.
+void read_particulars(const RunRow& row,
+                      const RecomputeWord& word,
+                      const std::string& text,
+                      Plan& plan) {
+  if (word.text == "block" || holds(text, " of ")) {
+    plan.recompute_layers = layers_in(text);
+  } else if (word.text == "partial" &&
+             row.whole("layers", 0) * row.whole("hidden", 0) > kLargeModel) {
+    plan.recompute = Recompute::full;
+    plan.recomputed = 0;
+  } else if (plan.recompute == Recompute::selective) {
+    read_selected(text, plan);
+  }
+}
+
+}  // namespace
+
+void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan) {
+  const std::string text = recompute_text(row, habits);
+  if (holds(text, "offload")) {
+    plan.offload.activations = HostPlace::host;
+  }
+  const auto word = std::ranges::find_if(
+      kRecomputeWords, [&](const RecomputeWord& known) { return holds(text, known.text); });
+  if (word == kRecomputeWords.begin()) {
+    plan.recompute = Recompute::none;
+  } else if (reads_every(row, text, plan)) {
+    return;
+  } else if (word == kRecomputeWords.end()) {
+    read_other_words(text, plan);
+  } else {
+    plan.recompute = word->recompute;
+    plan.recomputed = row.has("n_experts") ? with_experts(row, word->modules) : word->modules;
+    read_particulars(row, *word, text, plan);
+  }
+}
+
 void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan) {
-  const std::string told = lower(row.text("offload"));
-  const std::string text = told.empty() || told == "none" ? lower(habits.offload) : told;
-  const auto is = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+  std::string told = lower(row.text("offload"));
+  if (const auto on = switch_in(told); told == "none" || (on && !*on)) {
+    told.clear();
+  }
+  // "ZeRO-3 + offload optimizer", "ZeRO-Infinity"
+  const std::string kind = lower(row.text("dp_kind"));
+  if (told.empty() && (holds(kind, "offload") || holds(kind, "infinity"))) {
+    told = kind;
+  }
+  const std::string text = told.empty() ? lower(habits.offload) : told;
+  const auto is = [&](std::string_view word) { return holds(text, word); };
   if (is("activation")) {
     plan.offload.activations = HostPlace::host;
     plan.offload.layers = is("layers") ? layers_in(text) : std::nullopt;
@@ -150,10 +258,10 @@ void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan) {
     // Taken as plan.offload.update has it, the rows that there are would be predicted 40 to 85 %
     // too fast: whether their copies were of pinned memory, and how many threads each rank's update
     // had, no source says.
-    throw InputError("offload \"" + row.text("offload") +
+    throw InputError("offload \"" + text +
                      "\": copies and threads of hosts that nothing is told of are not modelled");
   } else if (!text.empty() && text != "none") {
-    throw InputError("offload \"" + row.text("offload") + "\" is not modelled");
+    throw InputError("offload \"" + text + "\" is not modelled");
   }
 }
 

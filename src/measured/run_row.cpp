@@ -1,9 +1,13 @@
 #include "titer/measured/run_row.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "titer/input/words.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -62,10 +66,45 @@ constexpr std::array<std::string_view, 13> kNeeded = {"case_id",
                                                       "micro_batch",
                                                       "global_batch"};
 
+// What tables have in the cells of what a source does not say.
+constexpr std::array<std::string_view, 6> kNothing = {
+    "-", "?", "n/a", "na", "not stated", "unknown"};
+
+/// "8192", "~8192", "8k" as 8 x 1024, and of switches "yes" and "no".
+std::optional<double> number_in(std::string text) {
+  if (text == "yes" || text == "true" || text == "on") {
+    return 1.0;
+  }
+  if (text == "no" || text == "false" || text == "off") {
+    return 0.0;
+  }
+  if (text.starts_with('~')) {
+    text.erase(0, 1);
+  }
+  double unit = 1.0;
+  if (text.ends_with('k')) {
+    text.pop_back();
+    unit = 1024.0;
+  }
+  const auto value = number_of_text<double>(text);
+  return value && *value >= 0 && unit * *value <= kMost ? std::optional(unit * *value)
+                                                        : std::nullopt;
+}
+
 }  // namespace
 
 std::string RunRow::text(std::string_view column) const {
-  return table_->has(column) ? std::string(table_->text(row_, column)) : std::string();
+  if (!table_->has(column)) {
+    return {};
+  }
+  std::string text(table_->text(row_, column));
+  return std::ranges::find(kNothing, lower(text)) == kNothing.end() ? text : std::string();
+}
+
+std::string RunRow::plain(std::string_view column) const {
+  std::string text = lower(this->text(column));
+  std::erase_if(text, [](char c) { return c == ' ' || c == '-' || c == '_'; });
+  return text;
 }
 
 bool RunRow::says(std::string_view column, std::string_view word) const {
@@ -73,12 +112,16 @@ bool RunRow::says(std::string_view column, std::string_view word) const {
 }
 
 std::optional<double> RunRow::number(std::string_view column) const {
-  if (!table_->has(column)) {
-    return std::nullopt;
+  return number_in(lower(text(column)));
+}
+
+std::string RunRow::unreadable() const {
+  for (const std::string_view column : kNumbers) {
+    if (has(column) && !number(column)) {
+      return fmt::format("{} \"{}\" is no number", column, text(column));
+    }
   }
-  Problems problems;
-  const auto value = table_->maybe_number(row_, column, 0, kMost, problems);
-  return problems.empty() ? value : std::nullopt;
+  return {};
 }
 
 std::optional<std::int64_t> RunRow::whole(std::string_view column) const {
@@ -154,11 +197,6 @@ void check_run_table(const CsvTable& table, Problems& problems) {
   for (const std::string_view column : kNeeded) {
     if (!table.has(column)) {
       problems.add(std::string(table.where(0, column)) + ": no such column in a table of runs");
-    }
-  }
-  for (const std::string_view column : kNumbers) {
-    for (std::size_t row = 0; table.has(column) && row < table.rows(); ++row) {
-      static_cast<void>(table.maybe_number(row, column, 0, kMost, problems));
     }
   }
 }

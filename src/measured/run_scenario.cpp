@@ -157,11 +157,18 @@ void RunReader::read_on(const RunMachine& machine,
 RunReadings RunReader::read(const RunRow& row) {
   RunReadings result;
   try {
-    const RunHabits habits = families_.habits_of(row);
+    if (const std::string cell = row.unreadable(); !cell.empty()) {
+      throw InputError(cell);
+    }
+    RunHabits habits = families_.habits_of(row);
+    if (habits.model.empty()) {
+      habits.model = shipped_model_of(row, models_);
+      habits.names_model = !habits.model.empty();
+    }
     result.stack = habits.stack;
     result.rates = habits.rates;
     std::string first;  // the reason of the truest
-    for (RunMachine& machine : machines_.of(row, habits.cluster)) {
+    for (RunMachine& machine : machines_.of(row, habits.cluster, habits.network)) {
       if (!habits.power_cap.empty()) {
         machine.changes.push_back({"cluster.chip.power_cap", Value(habits.power_cap), "family"});
       }

@@ -50,6 +50,33 @@ TEST(RunFamilies, HearTheRowFirst) {
   EXPECT_EQ(reason({{"family", "new"}}), "software of family \"new\" is not known");
 }
 
+TEST(RunFamilies, TellReleasesApartByTheChipsThatTheyRanOn) {
+  const auto of = [](const char* software, const char* chip, const char* kind = "") {
+    return habits({{"family", "new"}, {"software", software}, {"hw_key", chip}, {"dp_kind", kind}});
+  };
+  EXPECT_EQ(of("Megatron-LM, 2024", "H100-SXM5-80GB").stack, "megatron-core");
+  EXPECT_EQ(of("Megatron-LM, 2022", "A100-SXM4-80GB").stack, "megatron-lm");
+  EXPECT_EQ(of("JAX", "TPU v4").stack, "maxtext");
+  EXPECT_EQ(of("HAI-LLM", "H800-SXM-80GB").stack, "hai-llm");
+  EXPECT_EQ(of("accelerate", "A100-SXM4-80GB", "ZeRO-3").stack, "deepspeed");
+  EXPECT_EQ(of("accelerate", "A100-SXM4-80GB", "fsdp-full(zero3)").stack, "fsdp");
+}
+
+TEST(RunFamilies, KnowMachinesByWordsOfTheirChipsAndNetworks) {
+  const Cells row = {{"family", "new"}, {"software", "deepspeed"}};
+  const auto of = [&](const char* column, const char* text) {
+    Cells cells = row;
+    cells[column] = text;
+    return habits(cells);
+  };
+  EXPECT_EQ(of("hw_key", "V100-SXM2-32GB").flash, false);
+  EXPECT_EQ(of("hw_key", "H100-SXM5-80GB").flash, true);
+  EXPECT_EQ(of("hw_key", "A100-SXM4-80GB").flash, std::nullopt);
+  EXPECT_EQ(of("inter_link", "EFA (p4d.24xlarge)").network, "4x 100 Gb/s per node");
+  // What the software does comes before.
+  EXPECT_EQ(habits({{"family", "sailor"}, {"hw_key", "GH200-96GB"}}).flash, false);
+}
+
 TEST(RunFamilies, LeaveStackAndMachineToTheRowThatNamesThem) {
   const RunReadings read =
       testing::readings({{"stack", "nemo"}, {"cluster", "dgx-h100"}, {"hw_key", "Abacus"}});
@@ -147,6 +174,9 @@ TEST(RunFamilies, TheShippedOnesNameShippedSoftwareAndMachines) {
       EXPECT_TRUE(is_shipped(kStackData, habits, "stack"));
       EXPECT_TRUE(is_shipped(kClusterData, habits, "cluster"));
     }
+  }
+  for (const auto& [word, habits] : document.at("machines")->members) {
+    EXPECT_EQ(habits.find("stack"), nullptr) << word;
   }
 }
 

@@ -65,5 +65,144 @@ TEST(RunPlan, KnowsSchedulesAndShardingsByWhatTheirSourcesCallThem) {
   EXPECT_EQ(plan_of({{"dp_kind", "zero1(distributed optimizer)"}}).sharding, Sharding::zero1);
 }
 
+Plan plan_of(const Cells& cells) {
+  const RunReadings read = readings(cells);
+  EXPECT_EQ(read.skip_reason, "");
+  return read.readings.empty() ? Plan{} : read.readings.front().scenarios.front().plan;
+}
+
+TEST(RunPlan, ReadsShardingInTheWordsOfItsAuthors) {
+  const std::vector<std::pair<const char*, Sharding>> words = {
+      {"ZeRO-1", Sharding::zero1},
+      {"ZeRO Stage 2", Sharding::zero2},
+      {"DeepSpeed stage 3", Sharding::zero3},
+      {"dist opt", Sharding::zero1},
+      {"DP + dist-opt", Sharding::zero1},
+      {"FULL_SHARD", Sharding::zero3},
+      {"fsdp (SHARD_GRAD_OP)", Sharding::zero2},
+      {"FullyShardedDataParallel", Sharding::zero3},
+      {"DistributedDataParallel", Sharding::none},
+      {"dp", Sharding::none},
+      {"zero1/ddp (not stated)", Sharding::zero1},
+      {"auto (intra-op, dp2)", Sharding::none}};
+  for (const auto& [text, sharding] : words) {
+    // Those that do not work with pipelines are of one stage.
+    EXPECT_EQ(plan_of({{"family", "new"},
+                       {"software", "megatron-core"},
+                       {"p", "1"},
+                       {"d", "4"},
+                       {"dp_kind", text}})
+                  .sharding,
+              sharding)
+        << text;
+  }
+}
+
+TEST(RunPlan, SplitsAmongSoManyRanksAsTheRowSays) {
+  const auto shard = [](const char* kind, const char* stated) {
+    return plan_of({{"family", "new"},
+                    {"software", "torchtitan"},
+                    {"precision", "bf16"},
+                    {"p", "1"},
+                    {"t", "1"},
+                    {"d", "16"},
+                    {"dp_kind", kind},
+                    {"fsdp_shard", stated}})
+        .shard;
+  };
+  EXPECT_EQ(shard("fsdp", "4"), 4);
+  EXPECT_EQ(shard("fsdp", "16"), std::nullopt);
+  EXPECT_EQ(shard("HYBRID_SHARD", ""), 8) << "those of a node";
+  EXPECT_EQ(shard("fsdp", ""), std::nullopt);
+}
+
+TEST(RunPlan, ReadsSchedulesInTheWordsOfTheirAuthors) {
+  const auto plan = [](const char* text, const char* vpp) {
+    return plan_of({{"family", "new"},
+                    {"software", "megatron-core"},
+                    {"p", "4"},
+                    {"t", "4"},
+                    {"d", "1"},
+                    {"vpp", vpp},
+                    {"sched", text}});
+  };
+  EXPECT_EQ(name(plan("1F1B-interleaved", "2").schedule), "1f1b");
+  EXPECT_EQ(plan("interleaved (vp=2)", "2").virtual_stages, 2);
+  EXPECT_EQ(name(plan("PipeDream-Flush", "").schedule), "1f1b");
+  EXPECT_EQ(plan("", "").virtual_stages, 1);
+  EXPECT_EQ(readings({{"sched", "1f1b (interleaved)"}}).skip_reason, "vpp not stated");
+  // One stage has no schedule.
+  EXPECT_EQ(plan_of({{"p", "1"}, {"d", "4"}, {"sched", "GSPMD"}}).pipeline, 1);
+}
+
+TEST(RunPlan, ReadsRecomputationInTheWordsOfItsAuthors) {
+  struct Case {
+    const char* text;
+    Recompute recompute;
+    std::optional<std::int64_t> layers;
+  };
+  const std::vector<Case> cases = {
+      {"no AC", Recompute::none, std::nullopt},
+      {"activation checkpointing off", Recompute::none, std::nullopt},
+      {"False", Recompute::none, std::nullopt},
+      {"gradient checkpointing", Recompute::full, std::nullopt},
+      {"on (activation checkpointing)", Recompute::full, std::nullopt},
+      {"1/1", Recompute::full, std::nullopt},
+      {"full, every 2", Recompute::full, 6},  // 24 layers on two stages
+      {"selective (every 3 layers)", Recompute::full, 4},
+      {"full (4 of 12 layers)", Recompute::full, 4},
+      {"block: 5 layers", Recompute::full, 5},
+      {"selective AC (op)", Recompute::operations, std::nullopt},
+      {"selective: attn", Recompute::selective, std::nullopt},
+      {"core_attn", Recompute::selective, std::nullopt},
+      {"mlp + norm", Recompute::modules, std::nullopt}};
+  for (const Case& one : cases) {
+    const Plan plan = plan_of({{"recompute", one.text}, {"stack", "megatron-core"}});
+    EXPECT_EQ(plan.recompute, one.recompute) << one.text;
+    EXPECT_EQ(plan.recompute_layers, one.layers) << one.text;
+  }
+  EXPECT_EQ(readings({{"recompute", "selective: knees"}}).skip_reason,
+            "recompute \"selective: knees\" is not modelled");
+  EXPECT_EQ(readings({{"recompute", "0.5"}}).skip_reason, "recompute \"0.5\" is not modelled");
+}
+
+TEST(RunPlan, ReadsFormatsInTheWordsOfTheirAuthors) {
+  const auto training = [](const char* text) {
+    const RunReadings read = readings({{"hw_key", "B200-SXM"},
+                                       {"precision", text},
+                                       {"stack", "megatron-core"},
+                                       {"flash_attn", "1"}});
+    EXPECT_EQ(read.skip_reason, "") << text;
+    return read.readings.at(0).scenarios.at(0).training;
+  };
+  EXPECT_EQ(training("bfloat16").precision, DataType::bf16);
+  EXPECT_EQ(training("AMP float16").precision, DataType::fp16);
+  EXPECT_EQ(training("bf16 + float8 rowwise").precision, DataType::fp8);
+  EXPECT_EQ(training("FP8-CS").narrow_scaling, NarrowScaling::tensor);
+  EXPECT_EQ(training("FP8-MX").narrow_scaling, NarrowScaling::block);
+  EXPECT_EQ(training("fp8 (1x128 tiles, 128x128 blocks)").narrow_scaling, NarrowScaling::block);
+  EXPECT_EQ(readings({{"precision", "not stated"}}).skip_reason, "precision not stated");
+}
+
+TEST(RunPlan, TellsWhatHostsKeepFromTheSharding) {
+  EXPECT_EQ(
+      readings({{"dp_kind", "ZeRO-2 + offload optimizer"}, {"p", "1"}, {"d", "4"}}).skip_reason,
+      "offload \"zero-2 + offload optimizer\": copies and threads of hosts that nothing is "
+      "told of are not modelled");
+  EXPECT_EQ(plan_of({{"offload", "off"}}).offload.activations, std::nullopt);
+}
+
+TEST(RunPlan, CapturesLayersAsRowsCallThem) {
+  const auto graph = [](const char* text) {
+    return plan_of({{"stack", "megatron-core"}, {"cuda_graph", text}}).cuda_graph;
+  };
+  EXPECT_EQ(graph("no"), 0);
+  EXPECT_TRUE(captures_all(graph("full iteration")));
+  EXPECT_EQ(graph("per-layer"), graph("1"));
+  EXPECT_NE(graph("1"), 0);
+  EXPECT_EQ(readings({{"cuda_graph", "partial"}}).skip_reason,
+            "cuda_graph \"partial\" is not modelled");
+}
+
 }  // namespace TITER_TEST_FILE
 }  // namespace titer

@@ -22,8 +22,10 @@ inline constexpr std::array<Choice<CountedAttention>, 2> kCountedAttentions = {
 struct RunHabits {
   std::string stack{};                             // a name or file; "": not known
   std::string cluster{};                           // likewise; "": by chip and devices of a node
+  std::string network{};                           // between nodes, in the words of rows
   std::string power_cap{};                         // of a device; "": its rated power
   std::string model{};                             // a name or file, of rows that state no layers
+  bool names_model = false;                        // that is of the row's own name
   std::optional<std::int64_t> predicted_tokens{};  // modules for further tokens
   std::optional<bool> flash{};                     // fused attention
   std::string recompute{};                         // in the words of rows; "": not known
@@ -56,8 +58,8 @@ struct RunHabits {
   std::optional<CountedAttention> rates{};  // otherwise a rate alone tells no time
 };
 
-/// A family, or software by a word of it; in `where` such rows of these as have a word in a column,
-/// and in that one's `where` such of those.
+/// A family, or software or a machine by a word of it; in `where` such rows of these as have a word
+/// in a column, and in that one's `where` such of those.
 struct RunFamily {
   std::string column{};
   std::string word{};
@@ -72,15 +74,19 @@ class RunFamilies {
   [[nodiscard]] static RunFamilies load(const std::filesystem::path& folder);
 
   /// Of the family whose name begins the row's and is the longest, else of the first word in its
-  /// source, notes, family and sharding. The row's own columns `stack`, `cluster` and `software`
-  /// are heard before. Throws InputError where none of these tells the software.
+  /// source, notes, family and sharding; what neither says, of its machine. The row's own columns
+  /// `stack`, `cluster` and `software` are heard before. Throws InputError where none of these
+  /// tells the software.
   [[nodiscard]] RunHabits habits_of(const RunRow& row) const;
 
  private:
   struct File {
     std::vector<std::pair<std::string, RunFamily>> families;
     std::vector<std::pair<std::string, RunFamily>> software;  // the more telling words first
+    std::vector<std::pair<std::string, RunFamily>> machines;  // of several, the later say more
   };
+  /// Of all machines whose word the row has for its chip or its network.
+  void overlay_machines(const RunRow& row, RunHabits& habits) const;
   [[nodiscard]] static File read(const Document& document);
   [[nodiscard]] const RunFamily* family_of(const RunRow& row) const;
   [[nodiscard]] const RunFamily* software_in(const std::string& text) const;

@@ -24,9 +24,11 @@ class RunRow {
  public:
   RunRow(const CsvTable& table, std::size_t row) : table_(&table), row_(row) {}
 
-  /// "" for a blank cell, and for a column that the table has not.
+  /// "" for a blank cell or one that says "not stated", and for a column that the table has not.
   [[nodiscard]] std::string text(std::string_view column) const;
   [[nodiscard]] bool has(std::string_view column) const { return !text(column).empty(); }
+  /// The cell as terms are compared: in small letters, without blanks, "-" and "_".
+  [[nodiscard]] std::string plain(std::string_view column) const;
   /// Whether the cell has this word in it, in small or capital letters.
   [[nodiscard]] bool says(std::string_view column, std::string_view word) const;
   [[nodiscard]] std::optional<double> number(std::string_view column) const;
@@ -34,6 +36,8 @@ class RunRow {
   [[nodiscard]] std::int64_t whole(std::string_view column, std::int64_t otherwise) const {
     return whole(column).value_or(otherwise);
   }
+  /// The first cell that is no number where one belongs, as a reason; "" where there is none.
+  [[nodiscard]] std::string unreadable() const;
 
   /// Of an iteration: as printed, else as derived, else from tokens per second.
   [[nodiscard]] std::optional<Seconds> iteration_time() const;
@@ -49,8 +53,7 @@ class RunRow {
   std::size_t row_;
 };
 
-/// Reports the cells of the table that are no numbers where numbers are expected, and columns that
-/// it must have and has not.
+/// Reports columns that the table must have and has not.
 void check_run_table(const CsvTable& table, Problems& problems);
 
 }  // namespace titer

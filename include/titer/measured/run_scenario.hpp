@@ -21,7 +21,11 @@ struct OpenModel {
   std::int64_t vocabulary = 0;  // rows of the token table
   bool flash = false;
 };
-/// Whether the model is one known by a name, since the row states no dimensions.
+/// The shipped model of the row's name, where the row states no dimensions, or they do not tell it
+/// (layers that mix tokens in other ways than by attention); "" otherwise.
+[[nodiscard]] std::string shipped_model_of(const RunRow& row,
+                                           const std::vector<std::string>& shipped);
+/// Whether the model is one known by a name, since the row's dimensions do not tell it.
 [[nodiscard]] bool is_named(const RunRow& row, const RunHabits& habits);
 /// The model by that name, or by its dimensions; what they leave open (norms, biases, positions) by
 /// its name and the habits. Throws InputError with the reason.
@@ -31,9 +35,13 @@ struct OpenModel {
 
 /// Throws InputError with the reason where the row leaves open or asks for what cannot be told.
 [[nodiscard]] Plan run_plan(const RunRow& row, const RunHabits& habits);
-/// The plan's part of these; likewise.
+/// The plan's parts of these; likewise. The schedule after the degrees, the layers after it.
+void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan);
+void read_schedule(const RunRow& row, Plan& plan);
 void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan);
 void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan);
+/// As the family has them, or as the row's name or notes say; nothing where neither speaks of LoRA.
+[[nodiscard]] std::optional<Adapters> run_adapters(const RunRow& row, const RunHabits& habits);
 /// Batch, sequence and number formats; the batch is filled for `micro_batches` per replica.
 [[nodiscard]] Training run_training(const RunRow& row,
                                     const RunHabits& habits,
@@ -61,7 +69,9 @@ class RunReader {
   /// `folder`: of the table, whose files come before the shipped ones. `changes` are put into every
   /// scenario's cluster and stack.
   explicit RunReader(const std::filesystem::path& folder = {}, std::vector<Assignment> changes = {})
-      : families_(RunFamilies::load(folder)), changes_(std::move(changes)) {}
+      : families_(RunFamilies::load(folder)),
+        models_(shipped_names(kModelData)),
+        changes_(std::move(changes)) {}
   [[nodiscard]] RunReadings read(const RunRow& row);
 
  private:
@@ -83,6 +93,7 @@ class RunReader {
                RunReadings& result);
 
   RunFamilies families_;
+  std::vector<std::string> models_;  // the shipped ones' names
   RunMachines machines_;
   std::vector<Assignment> changes_;
   std::map<std::string, Base> bases_;
