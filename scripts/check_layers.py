@@ -71,7 +71,7 @@ THIRD_PARTY = {
     "chakra.pb.h": "report",  # what it makes of src/report/file/chakra.proto
     "pybind11": "python",
     "Python.h": "python",
-    "dlfcn.h": "scenario app",
+    "dlfcn.h": "input app",
     "fmt": " ".join(ROOMS),
     "httplib.h": "app",
     "librsvg": "app",

@@ -35,9 +35,7 @@ constexpr Option<R> watts(std::string_view type, std::string_view about) {
   return {.words = {.key = "watts", .type = type, .about = about},
           .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
             if (auto change = read_change("power", own, in)) {
-              const Value& value = change->value;
-              change->value =
-                  Value(watts_of(value.kind == Value::Kind::text ? value.text : to_json(value, 0)));
+              change->value = Value(watts_of(bare_text(change->value)));
               (request.*Member).changes.push_back(*std::move(change));
             }
           }};

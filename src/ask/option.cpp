@@ -149,8 +149,7 @@ std::vector<Assignment> read_changes(const OptionWords& own, Reader& in) {
   for (const auto& [path, member] : value->members) {
     changes.push_back({.path = path,
                        .value = member,
-                       .source = std::string(own.key) + " " + path + "=" +
-                                 (is_text(member) ? member.text : to_json(member, 0))});
+                       .source = std::string(own.key) + " " + path + "=" + bare_text(member)});
   }
   return changes;
 }
@@ -161,15 +160,14 @@ std::optional<Assignment> read_change(std::string_view path, const OptionWords& 
   if (value == nullptr) {
     return std::nullopt;
   }
-  const std::string words = is_text(*value) ? value->text : to_json(*value, 0);
+  const std::string words = bare_text(*value);
   const std::string source = dashed(own) + " " + words;
-  if (is_text(*value) && is_written_out(words)) {
-    return Assignment{
-        .path = std::string(path), .value = parse_json(words, source).root, .source = source};
+  if (is_text(*value) && !is_written_out(words) && path.starts_with("training.")) {
+    return parse_assignment(std::string(path) + "=" + words, dashed(own));
   }
-  return is_text(*value) && path.starts_with("training.")
-             ? parse_assignment(std::string(path) + "=" + words, dashed(own))
-             : Assignment{.path = std::string(path), .value = *value, .source = source};
+  return Assignment{.path = std::string(path),
+                    .value = is_text(*value) ? written_or_named(words, source) : *value,
+                    .source = source};
 }
 
 }  // namespace titer

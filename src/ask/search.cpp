@@ -91,10 +91,7 @@ Asked asked_search(const SearchRequest& request) {
   }
   Document own{.root = Value::make_object(), .sources = {}};
   const std::string source = "--model " + model;
-  assign(own,
-         {"scenario.model",
-          is_written_out(model) ? parse_json(model, source).root : Value(model),
-          source});
+  assign(own, {"scenario.model", written_or_named(model, source), source});
   if (has_search || model.empty() || !moved("cluster", asked.changes, own) ||
       !moved(options::kBatch, asked.changes, own)) {
     throw InputError("titer search: expected either a SEARCH or --model, --cluster and --batch");

@@ -165,8 +165,7 @@ std::optional<double> read_value(std::string_view unit, std::string_view text) {
 }
 
 std::string written_text(const FittedFigure& figure, double value) {
-  const Value written = written_figure(figure, value);
-  return written.kind == Value::Kind::text ? written.text : to_json(written, 0);
+  return bare_text(written_figure(figure, value));
 }
 
 void read_start(const Document& document, FittedFigure& figure) {

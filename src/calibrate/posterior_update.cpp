@@ -56,10 +56,6 @@ std::string count_of(std::size_t runs) {
   return fmt::format("{} run{}", runs, runs == 1 ? "" : "s");
 }
 
-std::string text_of(const Value& figure) {
-  return figure.kind == Value::Kind::text ? figure.text : to_json(figure, 0);
-}
-
 class Changer {
  public:
   Changer(const Posterior& posterior,
@@ -118,7 +114,7 @@ class Changer {
                         "all tables of runs at once, so that none counts twice",
                         files_,
                         path,
-                        text_of(*told)));
+                        bare_text(*told)));
       }
     }
   }
@@ -162,8 +158,8 @@ class Changer {
       const Value value = written_figure(
           figure, std::clamp(learned.factor * figure.start, figure.least, figure.most));
       add(figure.path, Value::make_object().add("value", value).add("source", kLearnedSource));
-      values =
-          fmt::format("{} to {}, ", text_of(written_figure(figure, figure.start)), text_of(value));
+      values = fmt::format(
+          "{} to {}, ", bare_text(written_figure(figure, figure.start)), bare_text(value));
     }
     moved_[static_cast<std::size_t>(learned.owner)] = true;
     tell(learned, placed.figures.size() > 1 ? std::string() : values);

@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "import/formats/files_read.hpp"
 #include "import/formats/formats.hpp"
 #include "import/formats/overrides.hpp"
 #include "import/hf/hf_parts.hpp"
-#include "import_harmless.hpp"
 #include "import_parts.hpp"
 #include "titer/model/huggingface/huggingface.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
@@ -43,8 +41,7 @@ void refuse_choices(const std::vector<ArgumentChoice>& choices) {
     const bool matters =
         std::any_of(choice.flags.begin(), choice.flags.end(), [](const std::string& flag) {
           const std::string name = Settings::normalised(flag);
-          return !is_harmless(name, harmless_in_megatron()) &&
-                 !is_harmless(name, harmless_by_name());
+          return !is_harmless(name, "megatron") && !is_harmless(name, "any");
         });
     if (matters) {
       problems.add(choice.line);
@@ -68,8 +65,8 @@ void import_settings(const Foreign& foreign,
   for (const std::string& flag : foreign.arguments.of_launcher) {
     of_launcher += (of_launcher.empty() ? "" : " ") + Settings::normalised(flag);
   }
-  in.skip({.what = kLaunch, .patterns = of_launcher});
-  in.skip(harmless_by_name());
+  in.skip("how processes are launched", of_launcher);
+  in.skip_known("any");
   const std::vector<std::string>& guessed = foreign.arguments.assumed;
   into.assumed.insert(into.assumed.begin(), guessed.begin(), guessed.end());
   add_outcome(in, into);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "import_harmless.hpp"
 #include "import_parts.hpp"
 
 namespace titer {
@@ -145,7 +144,7 @@ void deepspeed_settings(const ImportTask& task) {
                  "weights are gathered from all ranks that split them here");
   }
   in.skip_what_is_off("enabled");
-  in.skip(harmless_in_deepspeed());
+  in.skip_known("deepspeed");
 }
 
 void import_deepspeed(const ImportTask& task) {

@@ -1,7 +1,6 @@
 #include "titer/import/import_figures.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "titer/model/transformer/tower.hpp"

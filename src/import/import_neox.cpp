@@ -1,11 +1,7 @@
 // YAML of GPT-NeoX. What a file leaves out is what its arguments' classes take.
 
-#include <array>
-
 #include "import/hf/hf_parts.hpp"
-#include "import_harmless.hpp"
 #include "import_parts.hpp"
-#include "import_usual.hpp"
 
 namespace titer {
 namespace {
@@ -155,7 +151,7 @@ class NeoxModel {
     const std::int64_t every = in_.integer("moe_expert_interval", 1, kMostLayers).value_or(2);
     const auto chosen = in_.integer("moe_top_k", 1, kMostWidth);
     if (count == 1) {
-      in_.skip({.what = kSwitchedOff, .patterns = "moe_* enable_expert_tensor_parallelism"});
+      in_.skip(kSwitchedOff, "moe_* enable_expert_tensor_parallelism");
       return;
     }
     Experts experts;
@@ -174,11 +170,11 @@ class NeoxModel {
       layers[i].experts = static_cast<std::int64_t>(i) % every == 0;
     }
     set_layer_kinds(model_, layers);
-    in_.skip({.what = "how tokens are routed and weighed",
-              .patterns = "moe_loss_coeff moe_aux_loss_coeff moe_z_loss_coeff moe_jitter_eps "
-                          "moe_token_dropping moe_train_capacity_factor "
-                          "moe_eval_capacity_factor moe_min_capacity moe_type moe_lbl_in_fp32 "
-                          "moe_glu moe_weight_parallelism"});
+    in_.skip("how tokens are routed and weighed",
+             "moe_loss_coeff moe_aux_loss_coeff moe_z_loss_coeff moe_jitter_eps "
+             "moe_token_dropping moe_train_capacity_factor "
+             "moe_eval_capacity_factor moe_min_capacity moe_type moe_lbl_in_fp32 "
+             "moe_glu moe_weight_parallelism");
   }
 
   const ImportTask& task_;
@@ -196,7 +192,7 @@ void read_recompute(const ImportTask& task, std::int64_t tensor) {
     put(plan, "recompute_every", every);
   }
   if (!recomputes) {
-    in.skip({.what = kSwitchedOff, .patterns = "checkpoint_num_layers partition_activations"});
+    in.skip(kSwitchedOff, "checkpoint_num_layers partition_activations");
   } else if (in.is_on("partition_activations") && tensor > 1) {
     plan.add("distribute_saved_activations", Value(true));
   }
@@ -297,9 +293,9 @@ void import_neox(const ImportTask& task) {
   if (in.is_on("te_fp8_mha")) {
     in.fail("te_fp8_mha", "which products are in FP8 is not read");
   }
-  in.skip({.what = kSwitchedOff, .patterns = "te_fp8_*"});
-  in.skip(harmless_in_neox());
-  in.skip_usual(usual_in_neox());
+  in.skip(kSwitchedOff, "te_fp8_*");
+  in.skip_known("neox");
+  in.skip_usual("neox");
 }
 
 }  // namespace titer

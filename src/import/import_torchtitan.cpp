@@ -1,12 +1,9 @@
 // TOML of torchtitan: models by the names that its code has for them.
 
 #include <algorithm>
-#include <array>
 
 #include "import/hf/hf_parts.hpp"
-#include "import_harmless.hpp"
 #include "import_parts.hpp"
-#include "import_usual.hpp"
 #include "titer/import/foreign_words.hpp"
 #include "titer/input/words.hpp"
 
@@ -168,7 +165,7 @@ void read_batches(const ImportTask& task, const Degrees& degrees, std::int64_t e
              "micro_batch",
              kTorchtitanKeys.micro_batch,
              has_parts ? std::optional(part_of_batch(task, *batch, early_parts)) : batch);
-  in.skip({.what = kSwitchedOff, .patterns = "parallelism.pipeline_parallel_microbatch_size"});
+  in.skip(kSwitchedOff, "parallelism.pipeline_parallel_microbatch_size");
   if (!batch || !degrees.data) {
     put(task.into.training, "global_batch", global);
     return;
@@ -241,13 +238,13 @@ void read_training(const ImportTask& task) {
     in.fail("training.dtype", "expected float32 or bfloat16");
   }
   if (!fp8) {
-    in.skip({.what = kSwitchedOff, .patterns = "float8.* quantize.* mx.*"});
+    in.skip(kSwitchedOff, "float8.* quantize.* mx.*");
     return;
   }
   if (blocks) {
     task.into.training.add("narrow_scaling", Value("block"));
-    in.skip({.what = "how blocks are scaled and multiplied",
-             .patterns = "mx.* quantize.linear.mx.* quantize.grouped_mm.mx.*"});
+    in.skip("how blocks are scaled and multiplied",
+            "mx.* quantize.linear.mx.* quantize.grouped_mm.mx.*");
   }
   in.rename("quantize.linear.", "");
   in.rename("quantize.dense.", "");
@@ -258,10 +255,10 @@ void read_training(const ImportTask& task) {
     assume(task, "float8.filter_fqns", "all products with weights are taken to be narrow");
   }
   take_only(task, "float8.recipe_name", {"tensorwise", "rowwise"});
-  in.skip({.what = "how scales are made",
-           .patterns = "float8.precompute_float8_dynamic_scale_for_fsdp float8.emulate "
-                       "float8.scaling_type_* "
-                       "float8.force_recompute_fp8_weight_in_bwd"});
+  in.skip("how scales are made",
+          "float8.precompute_float8_dynamic_scale_for_fsdp float8.emulate "
+          "float8.scaling_type_* "
+          "float8.force_recompute_fp8_weight_in_bwd");
 }
 
 }  // namespace
@@ -277,7 +274,7 @@ void torchtitan_plan(const ImportTask& task) {
   task.into.stack = in.is_on("training.compile") ? "torchtitan-compiled-2024"
                     : compiles                   ? "torchtitan-compiled"
                                                  : "torchtitan";
-  in.skip({.what = "what is compiled", .patterns = "compile.*"});
+  in.skip("what is compiled", "compile.*");
   in.rename("training.batch_size", "training.local_batch_size");
   const bool is_early = in.has("experimental.pipeline_parallel_degree");
   in.rename("experimental.pipeline_parallel_schedule", "parallelism.pipeline_parallel_schedule");
@@ -320,8 +317,8 @@ void torchtitan_plan(const ImportTask& task) {
   read_training(task);
   in.skip_what_is_off("enable");
   read_replica_groups(task);
-  in.skip(harmless_in_torchtitan());
-  in.skip_usual(usual_in_torchtitan());
+  in.skip_known("torchtitan");
+  in.skip_usual("torchtitan");
 }
 
 }  // namespace titer

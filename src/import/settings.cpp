@@ -1,7 +1,6 @@
 #include "titer/import/settings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -13,7 +12,7 @@ namespace {
 constexpr std::size_t kLongestShown = 60;
 
 std::string shown_value(const Value& value) {
-  std::string text = value.kind == Value::Kind::text ? value.text : to_json(value, 0);
+  std::string text = bare_text(value);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   return shortened(text, kLongestShown);
@@ -284,7 +283,7 @@ std::optional<std::string> Settings::text(std::string_view key) {
   if (!value) {
     return std::nullopt;
   }
-  return value->kind == Value::Kind::text ? std::string(trimmed(value->text)) : to_json(*value, 0);
+  return std::string(trimmed(bare_text(*value)));
 }
 
 std::optional<std::string> Settings::word(std::string_view key) {

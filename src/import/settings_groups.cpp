@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "titer/import/settings.hpp"
+#include "titer/input/file.hpp"
+#include "titer/input/shipped_data.hpp"
 #include "titer/input/words.hpp"
 
 namespace titer {
@@ -33,21 +35,19 @@ std::optional<double> number_of_text(std::string_view text) {
 }
 
 /// 1.0 is 1, and True true.
-bool says(const Value& value, std::string_view usual) {
-  const std::string written =
-      lower(value.kind == Value::Kind::text ? value.text : to_json(value, 0));
+bool says(const Value& value, const Value& usual) {
+  const std::string written = lower(bare_text(value));
+  const std::string other = lower(bare_text(usual));
   const auto a = number_of_text(written);
-  const auto b = number_of_text(usual);
-  return a && b ? *a == *b : written == lower(usual);
+  const auto b = number_of_text(other);
+  return a && b ? *a == *b : written == other;
 }
 
-template <class Visit>
-void each_pattern(std::string_view patterns, const Visit& visit) {
-  for (std::size_t begin = 0; begin < patterns.size();) {
-    const std::size_t end = std::min(patterns.find(' ', begin), patterns.size());
-    visit(patterns.substr(begin, end - begin));
-    begin = end + 1;
-  }
+/// An object of what configs/settings has of a program.
+Value known_settings(std::string_view program, std::string_view object) {
+  Document document = load_json(data_file(kSettingsData, program));
+  Value* const found = document.root.find(object);
+  return found == nullptr ? Value() : std::move(*found);
 }
 
 /// A star at either end of a pattern stands for anything.
@@ -69,61 +69,53 @@ std::string Settings::written(std::string_view key) const {
   if (entry == nullptr) {
     return "";
   }
-  const Value& value = *entry->value;
-  return value.kind == Value::Kind::text ? value.text : to_json(value, 0);
+  return bare_text(*entry->value);
 }
 
-bool is_harmless(std::string_view key, std::span<const HarmlessSettings> known) {
-  return std::any_of(known.begin(), known.end(), [&](const HarmlessSettings& kind) {
-    bool is_named = false;
-    each_pattern(kind.patterns,
-                 [&](std::string_view pattern) { is_named = is_named || fits(key, pattern); });
-    return is_named;
+bool is_harmless(std::string_view key, std::string_view program) {
+  const Value kinds = known_settings(program, "harmless");
+  return std::ranges::any_of(kinds.members, [&](const auto& kind) {
+    return std::ranges::any_of(kind.second.items,
+                               [&](const Value& pattern) { return fits(key, pattern.text); });
   });
 }
 
-void Settings::skip(const HarmlessSettings& known) {
-  each_pattern(known.patterns, [&](std::string_view pattern) {
-    if (pattern.starts_with('*')) {
-      skip_each(pattern, known.what);
-      return;
-    }
-    const bool is_prefix = pattern.ends_with('*');
-    pattern.remove_suffix(is_prefix ? 1 : 0);
-    for (const std::size_t place : places(pattern, is_prefix)) {
-      Entry& entry = entries_[place].second;
-      entry.harmless = is_settled(entry) ? entry.harmless : known.what;
-    }
-  });
+void Settings::skip(std::string_view what, std::string_view patterns) {
+  for (std::size_t begin = 0; begin < patterns.size();) {
+    const std::size_t end = std::min(patterns.find(' ', begin), patterns.size());
+    skip_one(what, patterns.substr(begin, end - begin));
+    begin = end + 1;
+  }
 }
 
-/// One by one, of those that nobody has settled.
-void Settings::skip_each(std::string_view pattern, std::string_view what) {
-  for (auto& [name, entry] : entries_) {
+void Settings::skip_one(std::string_view what, std::string_view pattern) {
+  const std::string_view begin = pattern.substr(0, pattern.find('*'));
+  for (const std::size_t place : places(begin, begin.size() < pattern.size())) {
+    auto& [name, entry] = entries_[place];
     if (!is_settled(entry) && fits(name, pattern)) {
       entry.harmless = what;
     }
   }
 }
 
-void Settings::skip(std::span<const HarmlessSettings> known) {
-  for (const HarmlessSettings& kind : known) {
-    skip(kind);
+void Settings::skip_known(std::string_view program) {
+  const Value kinds = known_settings(program, "harmless");
+  for (const auto& [what, patterns] : kinds.members) {
+    for (const Value& pattern : patterns.items) {
+      skip_one(what, pattern.text);
+    }
   }
 }
 
-void Settings::skip_usual(std::string_view usual) {
-  while (!usual.empty()) {
-    const std::string_view line = usual.substr(0, usual.find('\n'));
-    const std::size_t blank = std::min(line.find(' '), line.size());
-    const std::string_view value = line.substr(std::min(blank + 1, line.size()));
-    for (const std::size_t place : places(line.substr(0, blank), false)) {
+void Settings::skip_usual(std::string_view program) {
+  const Value all = known_settings(program, "usual");
+  for (const auto& [key, usual] : all.members) {
+    for (const std::size_t place : places(key, false)) {
       Entry& entry = entries_[place].second;
-      if (!is_settled(entry) && says(*entry.value, value)) {
+      if (!is_settled(entry) && says(*entry.value, usual)) {
         entry.harmless = kUsual;
       }
     }
-    usual.remove_prefix(std::min(line.size() + 1, usual.size()));
   }
 }
 
@@ -157,7 +149,7 @@ void Settings::skip_what_is_off(std::string_view enabled) {
     }
   }
   for (const std::string& section : off) {
-    skip({.what = kSwitchedOff, .patterns = section});
+    skip(kSwitchedOff, section);
   }
 }
 

@@ -40,10 +40,6 @@ std::string_view reference_at(std::string_view text, std::size_t dollar) {
   return rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
 }
 
-std::string text_of(const Value& value) {
-  return value.kind == Value::Kind::text ? value.text : to_json(value, 0);
-}
-
 /// The places of commas outside brackets, and the end.
 std::vector<std::size_t> ends_of_parts(std::string_view text) {
   std::vector<std::size_t> ends;
@@ -181,7 +177,7 @@ std::optional<std::string> Settings::configured(std::string_view path, Entry& en
     return std::nullopt;
   }
   Entry other{.path = base + std::string(path), .value = value, .origin = value->origin};
-  return expand(text_of(*value), other, depth + 1);
+  return expand(bare_text(*value), other, depth + 1);
 }
 
 }  // namespace titer

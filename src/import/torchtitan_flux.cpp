@@ -56,9 +56,9 @@ void read_torchtitan_flux(const ImportTask& task, const std::string& flavor) {
   if (in.word(mode).value_or("selective") == "selective") {
     in.replace(mode, Value("full"));
   }
-  in.skip({.what = "data, and encoders that are frozen",
-           .patterns = "training.classifier_free_guidance_prob training.data.* encoder.* "
-                       "validation.* inference.* eval.*"});
+  in.skip("data, and encoders that are frozen",
+          "training.classifier_free_guidance_prob training.data.* encoder.* "
+          "validation.* inference.* eval.*");
 }
 
 }  // namespace titer

@@ -178,4 +178,8 @@ std::string to_json(const Value& value, int indent) {
       indent > 0 ? indent : -1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string bare_text(const Value& value) {
+  return value.kind == Value::Kind::text ? value.text : to_json(value, 0);
+}
+
 }  // namespace titer

@@ -50,8 +50,7 @@ bool lists(const Value* list, std::string_view word) {
 
 /// As a person would write it: 1 and not 1.0.
 std::string code(const Value& value) {
-  const Value plain = value.kind == Value::Kind::number ? limit(value.number) : value;
-  return "`" + (plain.kind == Value::Kind::text ? plain.text : to_json(plain, 0)) + "`";
+  return "`" + bare_text(value.kind == Value::Kind::number ? limit(value.number) : value) + "`";
 }
 
 std::string range_words(const Value& schema) {

@@ -263,4 +263,15 @@ Document load_open(const DataKind& kind, std::string_view name_or_file) {
   return document;
 }
 
+void refuse(const Document& document, const Value& value, std::string_view message) {
+  const std::string where = document.where(value.origin);
+  throw InputError((where.empty() ? "" : where + ": ") + std::string(message));
+}
+
+Document load_data(const DataKind& kind,
+                   std::string_view name_or_file,
+                   const std::filesystem::path& folder) {
+  return load_whole(kind, data_file(kind, name_or_file, folder));
+}
+
 }  // namespace titer

@@ -168,7 +168,7 @@ class Follower {
       refuse(document_,
              name,
              fmt::format("in_proportion_to: {}: expected a figure above 0 beside both",
-                         name.kind == Value::Kind::text ? name.text : to_json(name, 0)));
+                         bare_text(name)));
     }
     return *size;
   }

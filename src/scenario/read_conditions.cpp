@@ -42,9 +42,8 @@ std::vector<DeviceRange> read_ranges(Reader& in, std::int64_t devices_per_node) 
     in.fail("", "expected either \"devices\" or \"nodes\", such as \"8-15\"");
     return {};
   }
-  const bool is_text = written->kind == Value::Kind::text;
-  std::vector<DeviceRange> ranges = parse_ranges(is_text ? written->text : to_json(*written, 0));
-  if (ranges.empty() || (!is_text && !written->is_integer)) {
+  std::vector<DeviceRange> ranges = parse_ranges(bare_text(*written));
+  if (ranges.empty() || (written->kind != Value::Kind::text && !written->is_integer)) {
     in.fail(key, "expected numbers from 0, such as 3, \"8-15\" or \"0-3,8\"");
     return {};
   }

@@ -160,9 +160,7 @@ Seconds time_of(const std::optional<Seconds>& alone) {
 std::string FitAdvice::text() const {
   constexpr std::string_view plan = "plan.";
   return listed(changes, [&](const PlanChange& change) {
-    const std::string value =
-        change.value.kind == Value::Kind::text ? change.value.text : to_json(change.value, 0);
-    return change.path.substr(plan.size()) + " " + value;
+    return change.path.substr(plan.size()) + " " + bare_text(change.value);
   });
 }
 

@@ -61,7 +61,7 @@ std::string read_expression(Reader& in, std::string_view key) {
   if (value == nullptr || value->kind == Value::Kind::null) {
     return {};
   }
-  return value->kind == Value::Kind::text ? value->text : to_json(*value, 0);
+  return bare_text(*value);
 }
 
 /// What is printed: one number, or a range that may be open.

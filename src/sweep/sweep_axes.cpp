@@ -226,12 +226,11 @@ class AxesReader {
     const double from = in.maybe_number("from", 1.0, kMostInRange).value_or(1.0);
     const double to = in.maybe_number("to", 1.0, kMostInRange).value_or(kMostInRange);
     in.finish();
-    const bool is_text = of->kind == Value::Kind::text;
-    if (!is_text && of->kind != Value::Kind::number) {
+    if (of->kind != Value::Kind::text && of->kind != Value::Kind::number) {
       in.fail("divisors_of", "expected a number, or an expression in quotes");
       return {};
     }
-    const std::string text = is_text ? of->text : to_json(*of, 0);
+    const std::string text = bare_text(*of);
     const std::string where = place_of(*document_, *of, "axes." + path + ".divisors_of");
     const auto dividends = dividends_of(text, where);
     if (!dividends) {

@@ -24,9 +24,6 @@ bool has_ratio(const ScenarioSource& source) {
   return family == nullptr || family->text == FatTree::name || family->text == Rails::name;
 }
 
-/// Whether the topology is JSON in a name's place.
-bool is_written_out(const NetworkVariant& variant) { return variant.topology.starts_with('{'); }
-
 /// The run with the variant in place of its network; what that network cannot have is taken out of
 /// the variant.
 ScenarioSource with_network(const ScenarioSource& run, NetworkVariant& variant) {
@@ -36,11 +33,9 @@ ScenarioSource with_network(const ScenarioSource& run, NetworkVariant& variant) 
                    .value = std::move(value),
                    .source = std::string(option)});
   };
-  if (is_written_out(variant)) {
+  if (!variant.topology.empty()) {
     const std::string option = "--topology " + variant.topology;
-    put("", parse_json(variant.topology, option).root, option);
-  } else if (!variant.topology.empty()) {
-    put("", Value(variant.topology), "--topology " + variant.topology);
+    put("", written_or_named(variant.topology, option), option);
   }
   if (source.document().at(kNetworkPath) == nullptr &&
       (variant.oversubscription || variant.failed_links)) {
@@ -159,7 +154,7 @@ void evaluate_on(const ScenarioSource& source,
   if (const auto& network = scenario.cluster.network_topology) {
     answer.routing = name_of(network->routing_used());
     answer.port = narrow_port(scenario.cluster);
-    const bool is_named = !answer.topology.empty() && !is_written_out(answer.variant);
+    const bool is_named = !answer.topology.empty() && !is_written_out(answer.variant.topology);
     answer.topology = is_named || network->name.empty() ? answer.topology : network->name;
     if (prices) {
       answer.purchase = purchase_of(scenario, *network, *prices);

@@ -95,8 +95,6 @@ void check_beside(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<std::string> read_text(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<std::vector<std::string>> read_texts(const OptionWords& own,
                                                                  Reader& in);
-/// Whether a text is what a file would hold, as JSON, in the place of the file's name.
-[[nodiscard]] inline bool is_written_out(std::string_view text) { return text.starts_with('{'); }
 /// Texts between commas, those within objects and lists of JSON left out.
 [[nodiscard]] std::optional<std::vector<std::string>> read_list(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<std::int64_t> read_integer(const OptionWords& own, Reader& in);

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,16 +19,8 @@
 
 namespace titer {
 
-/// Settings that are known to change neither time nor memory of a step, or no more than the figures
-/// of a stack hold for: what they are, and which, divided by blanks ("save_*" stands for all that
-/// begin so, "*_dir" for all that end so, "*wandb*" for all with it in them).
-struct HarmlessSettings {
-  std::string_view what;
-  std::string_view patterns;
-};
-
-/// Whether the name is in one of the lists.
-[[nodiscard]] bool is_harmless(std::string_view key, std::span<const HarmlessSettings> known);
+/// Whether the program's file in configs/settings lists it as harmless.
+[[nodiscard]] bool is_harmless(std::string_view key, std::string_view program);
 
 inline constexpr std::string_view kUsual = "as its program has it by itself";
 /// What counts only beside something else that a run has not.
@@ -94,12 +85,15 @@ class Settings {
   [[nodiscard]] std::string shown(std::string_view key) const;
   /// What is written, not noted as asked for; "" for what is not given.
   [[nodiscard]] std::string written(std::string_view key) const;
-  /// Of what nobody asked for these are harmless.
-  void skip(const HarmlessSettings& known);
-  void skip(std::span<const HarmlessSettings> known);
-  /// So are those that say what their program would take without them: `usual` has a line for each,
-  /// its name and the value.
-  void skip_usual(std::string_view usual);
+  /// Of what nobody asked for these are known to change neither time nor memory of a step, or no
+  /// more than the figures of a stack hold for: what they are, and which, divided by blanks
+  /// ("save_*" stands for all that begin so, "*_dir" for all that end so, "*wandb*" for all with it
+  /// in them).
+  void skip(std::string_view what, std::string_view patterns);
+  /// So are those that the program's file in configs/settings lists.
+  void skip_known(std::string_view program);
+  /// So are those that say what the program, by that file, would take without them.
+  void skip_usual(std::string_view program);
   [[nodiscard]] bool is_skipped(std::string_view key) const;
   /// What has been asked for turns out to stand for nothing here.
   void leave_out(std::string_view key, std::string_view why);
@@ -124,14 +118,14 @@ class Settings {
     bool asked = false;
     bool is_told_elsewhere = false;
     bool is_supposed = false;
-    std::string_view harmless{};  // what it is
-    std::string missing{};        // what it refers to that is not known
-    std::string unread{};         // why it was asked for in vain
+    std::string harmless{};  // what it is
+    std::string missing{};   // what it refers to that is not known
+    std::string unread{};    // why it was asked for in vain
   };
   [[nodiscard]] static bool is_settled(const Entry& entry) {
     return entry.asked || !entry.harmless.empty();
   }
-  void skip_each(std::string_view pattern, std::string_view what);
+  void skip_one(std::string_view what, std::string_view pattern);
   void flatten(const Value& object, const std::string& path, const std::string& name);
   Entry* take(std::string_view key);
   [[nodiscard]] const Entry* find(std::string_view key) const;

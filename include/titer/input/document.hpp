@@ -85,5 +85,7 @@ inline constexpr std::size_t kDeepest = 200;
 
 /// JSON text of a value: keys in order, shortest round-trip numbers, `indent` spaces (0: one line).
 [[nodiscard]] std::string to_json(const Value& value, int indent = 2);
+/// As a person would write it: a text without quotes, another value as JSON on one line.
+[[nodiscard]] std::string bare_text(const Value& value);
 
 }  // namespace titer

@@ -1,20 +1,11 @@
 #pragma once
-// Where the file of a name is, and reading it with what it starts from.
+// Reading the file of a name with what it starts from.
 
 #include <filesystem>
 
 #include "titer/scenario/source.hpp"
 
 namespace titer {
-
-/// Whether the text means a file rather than a shipped name: it has a slash or ends in ".json".
-[[nodiscard]] bool looks_like_file(std::string_view name_or_file);
-
-/// The file that a shipped name or a path means; see load_data(). Throws InputError with
-/// suggestions for a name that is not shipped.
-[[nodiscard]] std::filesystem::path data_file(const DataKind& kind,
-                                              std::string_view name_or_file,
-                                              const std::filesystem::path& folder = {});
 
 /// The file's document. A chip, cluster, network or stack with a "base" (a name or file of its
 /// kind) and what it changes of it is made whole: the base with its changes. Not inherited are

@@ -13,40 +13,12 @@
 
 #include "titer/input/assignment.hpp"
 #include "titer/input/document.hpp"
+#include "titer/input/shipped_data.hpp"
 #include "titer/scenario/run_size.hpp"
 #include "titer/scenario/scenario.hpp"
 
 namespace titer {
 
-/// A kind of shipped data and its folder.
-struct DataKind {
-  std::string_view name;    // "model", as in messages
-  std::string_view folder;  // "models", under the data root
-  // Keys that a complete object has. One that lacks some, and whose "name" is shipped, means that
-  // data with changes.
-  std::array<std::string_view, 3> essential;
-};
-inline constexpr DataKind kModelData = {"model", "models", {"layers", "hidden", "attention"}};
-inline constexpr DataKind kChipData = {"chip", "configs/chips", {"matrix", "memory", "attention"}};
-inline constexpr DataKind kClusterData = {
-    "cluster", "configs/clusters", {"chip", "node", "network"}};
-inline constexpr DataKind kStackData = {
-    "stack", "configs/stacks", {"dispatch", "gradient_precision", "tensor_overlap"}};
-inline constexpr DataKind kTopologyData = {"topology", "topologies", {"name", "family", "family"}};
-inline constexpr DataKind kNetworkData = {
-    "network", "configs/networks", {"protocols", "protocols", "protocols"}};
-inline constexpr DataKind kRunData = {"run", "configs/runs", {"model", "cluster", "training"}};
-/// Questions, answered together by `titer report`.
-inline constexpr DataKind kReportData = {
-    "report", "configs/reports", {"title", "answers", "answers"}};
-inline constexpr DataKind kSweepData = {"sweep", "configs/sweeps", {"scenario", "axes", "axes"}};
-
-/// Where the shipped data is: $TITER_DATA, else beside the installed program, else the source tree.
-/// Throws InputError when there is none.
-[[nodiscard]] std::filesystem::path data_root();
-/// The names of shipped data of a kind, sorted.
-[[nodiscard]] std::vector<std::string> shipped_names(const DataKind& kind);
-[[nodiscard]] bool is_shipped(const DataKind& kind, std::string_view name);
 /// Loads a shipped name, or a file if the text has a slash or ends in ".json": one that is found
 /// from `folder` (of the file that refers to it), else from the working folder. Throws InputError
 /// with suggestions.

@@ -5,7 +5,6 @@
 #include <array>
 #include <functional>
 
-#include "import/import_harmless.hpp"
 #include "import/import_parts.hpp"
 
 namespace titer {
@@ -131,7 +130,7 @@ void import_megatron_deepspeed(const ImportTask& task) {
   if (has_experts && !in.has("moe_router_topk")) {
     assume(task, "topk", "taken as 1");
   }
-  in.skip(harmless_in_megatron_deepspeed());
+  in.skip_known("megatron-deepspeed");
 }
 
 }  // namespace titer

@@ -1,7 +1,6 @@
 // Megatron-LLM (epfLLM), a fork of 2023 whose models have no biases unless they are told to have
 // them.  [megatron/arguments.py, _add_network_size_args]
 
-#include "import/import_harmless.hpp"
 #include "import/import_parts.hpp"
 
 namespace titer {
@@ -29,10 +28,10 @@ void import_megatron_llm(const ImportTask& task) {
   with_defaults.defaults = {.is_local = true};
   import_megatron(with_defaults);
   task.into.stack = "megatron-lm";
-  in.skip({.what = "what the fork has of its own for data, names and logs",
-           .patterns = "model_name model_type use_multiquery_attn layernorm_epsilon "
-                       "metrics variable_seq_lengths data_type scalar_loss_mask attention_mask "
-                       "lima_dropout"});
+  in.skip("what the fork has of its own for data, names and logs",
+          "model_name model_type use_multiquery_attn layernorm_epsilon "
+          "metrics variable_seq_lengths data_type scalar_loss_mask attention_mask "
+          "lima_dropout");
 }
 
 }  // namespace titer

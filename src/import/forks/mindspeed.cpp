@@ -7,42 +7,11 @@
 #include <vector>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/import_parts.hpp"
 #include "titer/import/foreign_words.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::array<HarmlessSettings, 6> kOfMindSpeed = {
-    {{"numbers inside of operations",
-      "rope_scaling_* low_freq_factor high_freq_factor original_max_position_embeddings "
-      "query_pre_attn_scalar attn_logit_softcapping output_logit_softcapping add_rmsnorm_offset "
-      "input_embeds_norm scale_emb scale_depth dim_model_base embedding_multiplier_scale "
-      "output_multiplier_scale partial_rotary_factor use_glm_rope square_alibi_mask fill_neg_inf "
-      "skip_bias_add input_layernorm_in_fp32 router_gating_in_fp32"},
-     {"how loss and routing are weighed",
-      "norm_topk_prob routed_scaling_factor seq_aux moe_*_loss_coeff noisy_gate_policy "
-      "input_jitter topk_softmax_in_fp32 fix_router"},
-     {"data and tokenizers",
-      "prompt_type* is_instruction_dataset full_shuffle_instruction_dataset handler_name "
-      "no_shared_storage no_shuffle neat_pack padded_samples no_cut_token cut_max_seqlen "
-      "return_document_ids pad_to_multiple_of append_eod enable_hf2mg_convert model_type_hf "
-      "max_packing_length load_checkpoint_loosely lora_load lora_ckpt_filter padding_free "
-      "workers enable_thinking pack map_keys overwrite_cache dataset_additional_keys "
-      "interleave_probs streaming"},
-     {"how processes are launched",
-      "ai_framework local_worker_num join max_new_tokens local_rank use_deter_comp jit_compile "
-      "async_log_allreduce hccl_* "
-      "optimization_level spec npu_deterministic"},
-     {"kernels for the same operations, as the stack's figures hold",
-      "use_fused_* gemm_gradient_accumulation_fusion shape_order sparse_mode pre_tockens "
-      "next_tockens mla_mm_split mla_fa_without_pad mla_fa_divide_qk padded_base_length "
-      "moe_permutation_async_comm enable_token_rearrange_opt moe_unperm2_mem_optim "
-      "attention_mask_on_cpu use_cp_send_recv_overlap kv_head_repeat_before_uly_alltoall "
-      "use_rotary_position_embeddings lora_fusion optimize_send_recv_comm coc_* "
-      "optimize_vpp_send_recv_comm use_ring_attention_update megatron_cp_in_bnsd"},
-     {"sizes of buckets and buffers, as the stack's", "swap_optimizer_times param_and_grad_*"}}};
 
 struct MindSpeedWord {
   std::string_view theirs;
@@ -110,7 +79,7 @@ class MindSpeed {
         assume(task_, key, how);
       }
     }
-    in_.skip(kOfMindSpeed);
+    in_.skip_known("mindspeed");
   }
 
  private:
@@ -218,7 +187,7 @@ class MindSpeed {
         {{"ulysses_cp_algo", "a2a"}, {"megatron_cp_algo", "p2p"}, {"hybrid_cp_algo", "a2a+p2p"}}};
     const std::string method = in_.word(key).value_or("ulysses_cp_algo");
     if (in_.integer("context_parallel_size", 1, kMostDegree) == 1) {
-      in_.skip({.what = kSwitchedOff, .patterns = "cp_window_size *_mask_type"});
+      in_.skip(kSwitchedOff, "cp_window_size *_mask_type");
     }
     const auto known = our_word(methods, method);
     if (!known) {
@@ -299,7 +268,7 @@ class MindSpeed {
 
   void read_adapters() {
     if (!in_.has("lora_target_modules")) {
-      in_.skip({.what = kSwitchedOff, .patterns = "lora_*"});
+      in_.skip(kSwitchedOff, "lora_*");
       return;
     }
     const bool quantises = in_.is_on("qlora");
@@ -309,9 +278,9 @@ class MindSpeed {
                   .usual_rank = 16,
                   .usual_targets = "all"},
                  quantises ? BaseBits{4, "qlora"} : BaseBits{});
-    in_.skip({.what = "how the adapters are scaled and stored",
-              .patterns = "lora_alpha lora_modules_to_save lora_register_forward_hook "
-                          "qlora_save_dequantize"});
+    in_.skip("how the adapters are scaled and stored",
+             "lora_alpha lora_modules_to_save lora_register_forward_hook "
+             "qlora_save_dequantize");
   }
 
   const ImportTask& task_;

@@ -5,27 +5,12 @@
 #include <string>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/import_parts.hpp"
 
 namespace titer {
 namespace {
 
 constexpr std::string_view kAlignment = "model_alignment_strategy.";
-
-constexpr std::array<HarmlessSettings, 3> kOfNeuron = {
-    {{"compiler, runtime and checkpoints",
-      "model_source compiler_* aync_exec_* async_exec_* bucket_size_collectives neuron_* "
-      "kv_replicator token_shuffle_group_size lnc* model.lnc use_cpu_initialization "
-      "weight_init_only neuron_precision.* fuse_qkv qkv_linear transpose_nki_inputs "
-      "convert_to_hf use_ray enable_recovery_time_instrumentation"},
-     {"data and learning",
-      "train_dir val_dir dev_choose_samples use_sft_style_data_module data.* tokenizer.* "
-      "model_alignment_strategy.sft* model_alignment_strategy.peft.lora_* "
-      "model_alignment_strategy.peft.*lora* ffn_dropout moe.* optim.*"},
-     {"kernels, and numbers inside of operations",
-      "fusions.* rope_theta apply_query_key_layer_scaling layernorm_epsilon do_layer_norm_* "
-      "rotary_percentage activations_checkpoint_recompute model_config sliding_window"}}};
 
 void rename_neuron(Settings& in) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 11> names = {
@@ -121,10 +106,10 @@ void import_hf_model(const ImportTask& task) {
   task.in.rename("encoder_seq_length", "seq_length");
   task.in.rename("activations_checkpoint_granularity", "recompute_granularity");
   megatron_plan(task);
-  task.in.skip({.what = "what the model's config.json tells",
-                .patterns = "num_layers hidden_size max_position_embeddings"});
-  task.in.skip(harmless_in_megatron());
-  task.in.skip(harmless_in_nemo());
+  task.in.skip("what the model's config.json tells",
+               "num_layers hidden_size max_position_embeddings");
+  task.in.skip_known("megatron");
+  task.in.skip_known("nemo");
 }
 
 }  // namespace
@@ -148,7 +133,7 @@ void import_neuron(const ImportTask& task) {
   }
   task.into.stack = "neuronx";
   put_neuron_adapters(task);
-  in.skip(kOfNeuron);
+  in.skip_known("nemo-neuron");
 }
 
 }  // namespace titer

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/import_parts.hpp"
 #include "titer/input/document.hpp"
 
@@ -90,7 +89,7 @@ void read_extra(const ImportTask& task) {
   }
   const Document extra = parse_json(text, task.file + ": --" + std::string(key));
   for (const auto& [name, value] : extra.root.members) {
-    if (!is_harmless(name, harmless_in_megatron())) {
+    if (!is_harmless(name, "megatron")) {
       task.in.leave_out(key, "what it tells Megatron-Core is not read");
     }
   }
@@ -117,16 +116,8 @@ void import_swift_megatron(const ImportTask& task) {
   megatron_plan(task);
   put_own(task);
   read_extra(task);
-  in.skip(harmless_in_megatron());
-  in.skip({.what = "data, lengths and checkpoints",
-           .patterns = "dataset* max_epochs load_safetensors save_safetensors split_dataset_ratio "
-                       "load_from_cache_file packing_* streaming system use_hf model_author "
-                       "model_name model_type template* padding_free lora_alpha lora_dropout "
-                       "merge_lora cached_dataset truncation_strategy strict agent_template "
-                       "add_version train_iters num_train_epochs output_dir report_to "
-                       "dataloader_* loss_scale no_save_* no_load_* freeze_vit freeze_aligner "
-                       "dataset_num_proc ignore_args_error create_checkpoint_symlink use_rslora "
-                       "lora_dtype init_weights columns custom_* model_revision ddp_timeout"});
+  in.skip_known("megatron");
+  in.skip_known("swift-megatron");
 }
 
 }  // namespace titer

@@ -6,29 +6,11 @@
 #include <string>
 
 #include "hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
 #include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::array<HarmlessSettings, 3> kOfDiffusers = {
-    {{"learning rate, noise and the optimizer's numbers",
-      "learning_rate scale_lr lr_* adam_* prodigy_* max_grad_norm guidance_scale weighting_scheme "
-      "logit_* mode_scale snr_gamma noise_offset proportion_empty_prompts lora_alpha lora_dropout "
-      "text_encoder_lr"},
-     {"data, lengths, logs and checkpoints",
-      "dataset* cache_dir image_column caption_column repeats instance_* class_* num_class_images "
-      "center_crop random_flip crop_resolution image_interpolation_mode max_train_steps "
-      "num_train_epochs checkpointing_steps checkpoints_total_limit resume_from_checkpoint "
-      "output_dir logging_* report_to tracker_* push_to_hub hub_* validation_* num_validation_* "
-      "seed dataloader_num_workers revision variant local_rank prior_* sample_batch_size "
-      "upcast_before_saving streaming skip_final_inference "
-      "final_validation_prompt train_data_dir bnb_quantization_config_path"},
-     {"kernels, as the stack's",
-      "allow_tf32 enable_xformers_memory_efficient_attention use_fast_tokenizer "
-      "cache_latents offload enable_npu_flash_attention layer_norm_dtype"}}};
 
 constexpr std::string_view kModel = "pretrained_model_name_or_path";
 constexpr std::string_view kResolution = "resolution";
@@ -157,8 +139,8 @@ void import_diffusers(const ImportTask& task) {
   }
   assume(task, kModel, "the encoders of images and texts beside the transformer are not counted");
   read_gaudi(task);
-  in.skip(kOfDiffusers);
-  in.skip(harmless_in_hf());
+  in.skip_known("diffusers");
+  in.skip_known("hf-trainer");
 }
 
 }  // namespace titer

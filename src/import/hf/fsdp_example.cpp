@@ -5,22 +5,10 @@
 #include <array>
 
 #include "hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::array<HarmlessSettings, 3> kOfFsdpExample = {
-    {{"learning rate, first weights and the optimizer's numbers",
-      "lr lr_* min_lr warmup plateau beta1 beta2 weight_decay grad_clip initializer_range seed "
-      "same_seed rotary_pct rotary_emb_base summary_first_pdrop"},
-     {"data, lengths, logs and checkpoints",
-      "epochs max_steps max_training_steps val_* validation_* logging_freq "
-      "checkpoint_freq checkpoint_dir resume_from_checkpoint dataset* tokenizer tensorboard_dir"},
-     {"how layers are wrapped and fetched",
-      "limit_all_gathers backward_fetch_policy activation_loading_horizon use_orig_params "
-      "auto_wrap_policy"}}};
 
 /// The class of model_utils/train_utils.py, get_model_config, as its config.json calls it.
 std::string_view type_of_model(const std::string& named) {
@@ -125,7 +113,7 @@ void import_fsdp_example(const ImportTask& task) {
   if (!in.has("vocab_size")) {
     assume(task, "vocab_size", "taken as 50432, its default");
   }
-  in.skip(kOfFsdpExample);
+  in.skip_known("aws-fsdp-example");
 }
 
 }  // namespace titer

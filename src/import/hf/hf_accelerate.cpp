@@ -6,7 +6,6 @@
 
 #include "hf_parts.hpp"
 #include "import/formats/formats.hpp"
-#include "import/import_harmless.hpp"
 #include "titer/input/words.hpp"
 
 namespace titer {
@@ -68,14 +67,13 @@ void import_accelerate(const ImportTask& task) {
   if (type == "deepspeed") {
     static_cast<void>(put_deepspeed(task, "deepspeed_config.deepspeed_config_file"));
     // [accelerate/commands/launch.py: every key becomes an argument, of which others are not asked]
-    in.skip({.what = "keys of DeepSpeed that accelerate hands to nobody",
-             .patterns = "deepspeed_config.*"});
+    in.skip("keys of DeepSpeed that accelerate hands to nobody", "deepspeed_config.*");
     task.into.stack = "deepspeed";
   } else if (type == "fsdp" || type == "multi_gpu" || type == "no") {
     if (type == "fsdp") {
       static_cast<void>(put_fsdp(task, ranks));
     }
-    in.skip({.what = kSwitchedOff, .patterns = "fsdp_config.* deepspeed_config.*"});
+    in.skip(kSwitchedOff, "fsdp_config.* deepspeed_config.*");
     task.into.stack = "fsdp";
   } else {
     in.fail("distributed_type", "expected FSDP, DEEPSPEED, MULTI_GPU or NO");
@@ -85,7 +83,7 @@ void import_accelerate(const ImportTask& task) {
   }
   refuse_host(task);
   remark_on_compiling(task, {"dynamo_backend", "dynamo_config.dynamo_backend"});
-  in.skip(harmless_in_hf());
+  in.skip_known("hf-trainer");
 }
 
 void refuse_host(const ImportTask& task) {

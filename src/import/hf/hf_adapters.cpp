@@ -200,12 +200,7 @@ void import_adapter(const ImportTask& task) {
       task,
       {.rank = "r", .targets = "target_modules", .usual_rank = 8, .usual_targets = "query value"},
       {});
-  in.skip({.what = "how the adapters are scaled, stored and used",
-           .patterns = "alpha_pattern auto_mapping base_model_name_or_path bias fan_in_fan_out "
-                       "inference_mode init_lora_weights layer_replication loftq_config* "
-                       "lora_alpha lora_dropout megatron_* revision task_type use_rslora "
-                       "rank_pattern eva_config* exclude_modules corda_config* lora_bias "
-                       "trainable_token_indices qalora_* arrow_config* ensure_weight_tying"});
+  in.skip_known("peft-adapter");
 }
 
 }  // namespace titer

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "titer/input/words.hpp"
 
 namespace titer {
@@ -169,10 +168,10 @@ void suppose_as_chat(const ImportTask& task) {
   if (in.integer("lora_dim", 0).value_or(0) == 0) {
     in.suppose("use_peft", Value(false));
   }
-  in.skip({.what = "data, adapters' layers, and what is printed",
-           .patterns = "data_split data_output_path sft_only_data_path num_warmup_steps "
-                       "lora_module_name lora_learning_rate only_optimize_lora print_loss "
-                       "compute_fp32_loss dropout add_eot_token local_rank"});
+  in.skip("data, adapters' layers, and what is printed",
+          "data_split data_output_path sft_only_data_path num_warmup_steps "
+          "lora_module_name lora_learning_rate only_optimize_lora print_loss "
+          "compute_fp32_loss dropout add_eot_token local_rank");
 }
 
 /// Of qlora.py, whose sequences are a source and a target.
@@ -182,8 +181,8 @@ void join_lengths(const ImportTask& task) {
   const auto target = in.integer("target_max_len", 1, kMostTokens);
   if (source && target && !in.has("max_length")) {
     in.suppose("max_length", Value(*source + *target));
-    in.skip({.what = "how weights are quantised, and answers for evaluation",
-             .patterns = "double_quant quant_type max_new_tokens mmlu_* max_mmlu_samples"});
+    in.skip("how weights are quantised, and answers for evaluation",
+            "double_quant quant_type max_new_tokens mmlu_* max_mmlu_samples");
   }
 }
 
@@ -255,9 +254,9 @@ void read_llava(const ImportTask& task) {
     }
   }
   assume(task, "vision_tower", "is not read: the language model alone is taken");
-  in.skip({.what = "what looks, and how it is joined to the language model",
-           .patterns = "vision_tower* mm_* version pretrain_mm_mlp_adapter freeze_mm_mlp_adapter "
-                       "tune_mm_mlp_adapter freeze_backbone"});
+  in.skip("what looks, and how it is joined to the language model",
+          "vision_tower* mm_* version pretrain_mm_mlp_adapter freeze_mm_mlp_adapter "
+          "tune_mm_mlp_adapter freeze_backbone");
 }
 
 /// What only a program in Python tells.
@@ -272,20 +271,8 @@ void read_program(const ImportTask& task) {
   if (in.has("model_class")) {
     in.leave_out("model_class", "a language model's own head is taken in the place of this one's");
   }
-  in.skip({.what = "how adapters are made",
-           .patterns = "peft.inference_mode peft.fan_in_fan_out peft.init_lora_weights "
-                       "peft.loftq_config* peft.use_rslora peft.random_state peft.max_seq_length "
-                       "peft.layers_pattern peft.temporary_location llm_int8_* model_max_length "
-                       "load_in_16bit"});
+  in.skip_known("peft-programs");
 }
-
-constexpr HarmlessSettings kOfGaudi = {
-    "launcher, graphs and kernels of Gaudi",
-    "use_mpi use_habana use_lazy_mode use_hpu_graphs* max_hpu_graphs throughput_warmup_steps "
-    "adjust_throughput pipelining_fwd_bwd attn_softmax_bf16 non_blocking_data_copy "
-    "distribution_strategy use_fused_rope sdp_on_bf16 use_zero3_leaf_promotion "
-    "use_deepspeed process_per_node compile_* "
-    "use_compiled_autograd compile_from_sec_iteration profiling_*"};
 
 }  // namespace
 
@@ -322,7 +309,7 @@ void read_gaudi(const ImportTask& task) {
   if (in.text("gaudi_config_name") && !in.is_on("bf16")) {
     in.leave_out("gaudi_config_name", "may switch bf16 on, and is not at hand");
   }
-  in.skip(kOfGaudi);
+  in.skip_known("gaudi");
 }
 
 BaseBits bits_of(const ImportTask& task) {

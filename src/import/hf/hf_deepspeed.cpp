@@ -79,10 +79,10 @@ void read_file(const ImportTask& task, const Document& document) {
   in.skip_told_elsewhere("auto");
   ImportTask inside{in, task.options, task.into, task.arguments, task.file, task.others};
   deepspeed_settings(inside);
-  in.skip({.what = "batches, which the trainer's settings tell",
-           .patterns = "train_batch_size train_micro_batch_size_per_gpu "
-                       "gradient_accumulation_steps comms_config.* "
-                       "monitor_config.*"});
+  in.skip("batches, which the trainer's settings tell",
+          "train_batch_size train_micro_batch_size_per_gpu "
+          "gradient_accumulation_steps comms_config.* "
+          "monitor_config.*");
   problems.raise();
   add_outcome(in, task.into);
 }
@@ -100,11 +100,7 @@ bool put_section(const ImportTask& task) {
   if (!in.has("zero_optimization.stage")) {
     return false;
   }
-  in.skip({.what = "how DeepSpeed starts and stores",
-           .patterns = "deepspeed_config.zero3_* deepspeed_config.deepspeed_multinode_launcher "
-                       "deepspeed_config.gradient_clipping deepspeed_config.offload_*_nvme_path "
-                       "deepspeed_config.gradient_accumulation_steps "
-                       "deepspeed_config.deepspeed_hostfile"});
+  in.skip_known("accelerate-deepspeed");
   deepspeed_settings(task);
   return true;
 }

@@ -113,15 +113,7 @@ bool put_fsdp(const ImportTask& task, const TrainerPlan& plan) {
       task.into.plan.find("recompute") == nullptr) {
     task.into.plan.add("recompute", Value("full"));
   }
-  in.skip({.what = "how layers are wrapped, prefetched and stored",
-           .patterns =
-               "fsdp_config.auto_wrap_policy fsdp_config.transformer_layer_cls_to_wrap "
-               "fsdp_config.backward_prefetch* fsdp_config.forward_prefetch "
-               "fsdp_config.limit_all_gathers fsdp_config.use_orig_params "
-               "fsdp_config.state_dict_type fsdp_config.cpu_ram_efficient_loading "
-               "fsdp_config.sync_module_states fsdp_config.min_num_params fsdp_config.version "
-               "fsdp_config.final_state_dict_type fsdp_config.mixed_precision* "
-               "fsdp_config.xla* fsdp_final_state_dict_type fsdp_transformer_layer_cls_to_wrap"});
+  in.skip_known("hf-fsdp");
   return true;
 }
 

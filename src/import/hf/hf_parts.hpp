@@ -153,9 +153,6 @@ void import_openrlhf(const ImportTask& task);
 void import_diffusers(const ImportTask& task);
 void import_paddlenlp(const ImportTask& task);
 
-/// Settings of the trainer that concern neither time nor memory.
-[[nodiscard]] std::span<const HarmlessSettings> harmless_in_hf();
-
 /// Says that what is compiled is not taken as such, by the first of the keys that asks for it.
 void remark_on_compiling(const ImportTask& task, std::initializer_list<std::string_view> keys);
 /// What trains on processors is not read.

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
@@ -46,13 +45,13 @@ class Trainer {
     if (training_.find("optimizer") == nullptr) {
       put_optimizer(task_, in_.has("optimizer") ? "optimizer" : "optim");
     }
-    in_.skip({.what = kSwitchedOff, .patterns = has_deepspeed ? "fsdp*" : ""});
+    in_.skip(kSwitchedOff, has_deepspeed ? "fsdp*" : "");
     if (!has_deepspeed && !has_fsdp && !is_launched && !task_.others.has_launcher) {
       assume(task_, "deepspeed", "neither it nor fsdp is asked for: every rank has all states");
     }
     refuse_host(task_);
     remark_on_compiling(task_, {"torch_compile", "dynamo_backend", "dynamo_config.dynamo_backend"});
-    in_.skip(harmless_in_hf());
+    in_.skip_known("hf-trainer");
   }
 
  private:

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "hf_parts.hpp"
-#include "import/import_harmless.hpp"
 
 namespace titer {
 namespace {
@@ -82,15 +81,7 @@ void import_llama_factory(const ImportTask& task) {
     }
   }
   switch_optimizer(task);
-  in.skip({.what = "how other stages train",
-           .patterns =
-               "pref_* dpo_* kto_* simpo_* ppo_* ref_model* reward_model* freeze_trainable_* "
-               "freeze_extra_modules galore_* apollo_* badam_* ld_alpha"});
-  in.skip({.what = "what looks or listens beside the language model, which alone is taken",
-           .patterns = "freeze_vision_tower freeze_multi_modal_projector crop_to_patches"});
-  in.skip({.what = "how texts are generated",
-           .patterns = "max_length max_new_tokens do_sample temperature top_p top_k num_beams "
-                       "repetition_penalty length_penalty skip_special_tokens"});
+  in.skip_known("llama-factory");
 }
 
 namespace {
@@ -237,18 +228,7 @@ void import_swift(const ImportTask& task) {
     }
     keep_loaded_type(task);
   }
-  in.skip({.what = "how the adapters are scaled, and the data read",
-           .patterns =
-               "lora_alpha lora_dropout* tuner_backend check_dataset_strategy "
-               "train_dataset_* val_dataset_* only_save_model system model_author "
-               "model_name quant_method "
-               "bnb_* split_dataset_ratio load_from_cache_file use_hf use_chat_template "
-               "new_special_tokens max_new_tokens task_type ignore_args_error lora_dtype lorap_* "
-               "init_weights create_checkpoint_symlink custom_dataset_info columns "
-               "temperature top_k top_p repetition_penalty num_beams stream stop_words "
-               "use_rslora target_regex model_kwargs download_mode "
-               "lazy_tokenize truncation_strategy model_type template* agent_template "
-               "loss_scale tools_prompt add_version check_model max_pixels num_labels"});
+  in.skip_known("swift");
 }
 
 }  // namespace titer

@@ -2,11 +2,9 @@
 // whose arguments are fields of their own.
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "hf_parts.hpp"
-#include "import/import_harmless.hpp"
 
 namespace titer {
 namespace {
@@ -27,16 +25,6 @@ constexpr TrainerKeys kAlpacaKeys = {.model = "base_model",
                                      .usual_sequence = 256,
                                      .packing = "packing",
                                      .recomputes = true};
-
-constexpr std::array<HarmlessSettings, 3> kOfCookbook = {
-    {{"learning rate and the optimizer's numbers", "lr gamma gradient_clipping*"},
-     {"data, lengths, logs and checkpoints",
-      "dataset* custom_dataset* run_validation val_batch_size num_workers_dataloader max_eval_step "
-      "max_train_step dist_checkpoint_* save_* use_wandb wandb_config* flop_counter* use_profiler "
-      "profiler_dir report from_peft_checkpoint enable_memory_monitoring "
-      "memory_monitoring_interval low_cpu_fsdp checkpoint_type prompt_template_name "
-      "batching_strategy use_fast_kernels"},
-     {"adapters' numbers", "lora_config.lora_alpha lora_config.lora_dropout lora_config.bias"}}};
 
 /// Of FSDP it has a section of its own, whose keys may stand without its name.
 void rename_cookbook(Settings& in) {
@@ -105,7 +93,7 @@ void import_llama_cookbook(const ImportTask& task) {
   if (adapts) {
     put_adapters(task, kPeftKeys, bits_of_cookbook(in));
   }
-  in.skip(kOfCookbook);
+  in.skip_known("llama-cookbook");
 }
 
 void import_alpaca_lora(const ImportTask& task) {
@@ -126,7 +114,7 @@ void import_alpaca_lora(const ImportTask& task) {
   put_trainer(task, kAlpacaKeys);
   // The program loads its model in 8 bits, whatever it is told.
   put_adapters(task, kPeftKeys, {.bits = 8, .key = kAlpacaKeys.model});
-  in.skip(kOfCookbook);
+  in.skip_known("llama-cookbook");
 }
 
 }  // namespace titer

@@ -5,21 +5,10 @@
 #include <string>
 
 #include "hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::array<HarmlessSettings, 2> kOfOpenRlhf = {
-    {{"learning rate and the optimizer's numbers",
-      "learning_rate lr_* l2 adam_betas max_norm lora_alpha lora_dropout aux_loss_coef"},
-     {"data, lengths, logs and checkpoints",
-      "dataset* train_split eval_split max_samples max_epochs input_key output_key input_template "
-      "apply_chat_template tokenizer_chat_template save_* logging_steps eval_* ckpt_path "
-      "load_checkpoint pretrain_mode multiturn disable_fast_tokenizer use_tensorboard use_wandb "
-      "wandb_* max_ckpt_* seed module include master_port master_addr hostfile "
-      "disable_ds_ckpt use_ds_universal_ckpt overlap_comm deepcompile use_liger_kernel"}}};
 
 /// What else its programs train has more passes than one.
 bool trains_otherwise(const ImportTask& task) {
@@ -106,7 +95,7 @@ void import_openrlhf(const ImportTask& task) {
                   .usual_targets = "all-linear"},
                  in.is_on("load_in_4bit") ? BaseBits{4, "load_in_4bit"} : BaseBits{});
   }
-  in.skip(kOfOpenRlhf);
+  in.skip_known("openrlhf");
 }
 
 }  // namespace titer

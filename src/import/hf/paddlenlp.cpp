@@ -6,7 +6,6 @@
 #include <string>
 
 #include "hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
@@ -19,17 +18,6 @@ constexpr DegreeKeys kPaddleKeys = {.tensor = "tensor_parallel_degree",
                                     .devices = "sharding_parallel_degree",
                                     .micro_batch = "per_device_train_batch_size",
                                     .global_batch = "gradient_accumulation_steps"};
-
-constexpr std::array<HarmlessSettings, 2> kOfPaddle = {
-    {{"data, lengths, logs and checkpoints",
-      "input_dir split data_impl src_length tgt_length eval_accumulation_steps "
-      "unified_checkpoint* continue_training distributed_dataloader scale_loss flatten_param_grads "
-      "min_learning_rate decay_steps skip_profile_timer lazy zero_padding greedy_zero_padding "
-      "use_expected_memory* ignore_* device"},
-     {"kernels, as the stack's",
-      "use_fused_* fuse_* tensor_parallel_output tensor_parallel_config pipeline_parallel_config "
-      "sharding_parallel_config sep_parallel_degree enable_linear_fused_grad_add flash_mask "
-      "amp_custom_* fp16_opt_level"}}};
 
 /// -1 stands for what is not used.
 std::int64_t paddle_degree(Settings& in, std::string_view key) {
@@ -128,8 +116,8 @@ void import_paddlenlp(const ImportTask& task) {
                   .usual_targets = "all-linear"},
                  {});
   }
-  in.skip(kOfPaddle);
-  in.skip(harmless_in_hf());
+  in.skip_known("paddlenlp");
+  in.skip_known("hf-trainer");
 }
 
 }  // namespace titer

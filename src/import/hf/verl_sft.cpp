@@ -1,27 +1,12 @@
 // verl's trainer for supervised fine-tuning over FSDP: what a command changes of its own
 // configuration (verl/trainer/config/sft_trainer.yaml), whose values are taken for the rest.
 
-#include <array>
-
 #include "hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::array<HarmlessSettings, 3> kOfVerl = {
-    {{"learning rate and the optimizer's numbers", "optim.*"},
-     {"data, lengths, logs and checkpoints",
-      "trainer.* data.train_files data.val_files data.prompt_key data.response_key "
-      "data.prompt_dict_keys data.response_dict_keys "
-      "data.messages_key data.tools_key data.enable_thinking_key data.multiturn.* "
-      "data.truncation data.balance_dp_token data.custom_cls.* data.apply_chat_template* "
-      "data.train_max_samples data.val_max_samples data.shuffle data.seed"},
-     {"how the model is made, wrapped and called",
-      "model.trust_remote_code model.external_lib model.use_liger model.use_shm model.lora_alpha "
-      "model.fsdp_config.wrap_policy.* model.fsdp_config.forward_prefetch use_remove_padding "
-      "model.attn_implementation"}}};
 constexpr std::int64_t kUsualBatch = 256;
 constexpr std::int64_t kUsualMicroBatch = 4;
 constexpr std::int64_t kUsualLength = 1024;
@@ -136,9 +121,9 @@ void import_verl_sft(const ImportTask& task) {
                   .usual_targets = "all-linear"},
                  {});
   } else {
-    in.skip({.what = kSwitchedOff, .patterns = "model.target_modules"});
+    in.skip(kSwitchedOff, "model.target_modules");
   }
-  in.skip(kOfVerl);
+  in.skip_known("verl");
 }
 
 }  // namespace titer

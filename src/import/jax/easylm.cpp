@@ -8,7 +8,6 @@
 
 #include "import/hf/hf_parts.hpp"
 #include "import/hf/hub_models.hpp"
-#include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
@@ -27,14 +26,6 @@ constexpr std::array<HubShape, 9> kEasyModels = {
      {"llama3_8b", "llama", 32, 4096, 14336, 32, 8, 128256, 8192},
      {"llama3_70b", "llama", 80, 8192, 28672, 64, 8, 128256, 8192}}};
 
-constexpr std::array<HarmlessSettings, 2> kOfEasyLm = {
-    {{"learning rate and the optimizer's numbers", "optimizer.*"},
-     {"data, lengths, logs and checkpoints",
-      "total_steps num_epochs seed log_* save_* eval_* load_checkpoint load_dataset_state "
-      "tokenizer* train_dataset.* eval_dataset.* checkpointer.* logger.* jax_distributed.* "
-      "initialize_jax_distributed llama.initializer_range llama.rms_norm_eps llama.use_cache "
-      "llama.scan_* llama.fcm_* llama.max_sequence_length llama.rope_theta"}}};
-
 class EasyLm {
  public:
   explicit EasyLm(const ImportTask& task)
@@ -50,7 +41,7 @@ class EasyLm {
     put_mesh();
     put_batches();
     put_numbers();
-    in_.skip(kOfEasyLm);
+    in_.skip_known("easylm");
   }
 
  private:

@@ -6,7 +6,6 @@
 
 #include "import/formats/formats.hpp"
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/recipes/recipe_parts.hpp"
 #include "titer/input/words.hpp"
 
@@ -34,31 +33,6 @@ constexpr std::array<LevanterModel, 5> kLevanterModels = {
 
 constexpr std::int64_t kLevanterBatch = 512;  // [src/levanter/trainer.py, TrainerConfig]
 
-constexpr std::array<HarmlessSettings, 5> kOfLevanter = {
-    {{"learning rate and the optimizer's numbers", "optimizer.*"},
-     {"data, logs, checkpoints and lengths",
-      "data data.* epoch eval_* hf_* trainer.tracker* trainer.wandb.* trainer.checkpointer.* "
-      "trainer.num_train_steps trainer.steps_per_eval trainer.max_eval_batches "
-      "trainer.per_device_eval_parallelism trainer.load_* trainer.initialize_from trainer.id "
-      "trainer.log_* trainer.run_base_dir trainer.seed trainer.profiler* trainer.watch* "
-      "initialize_from_checkpoint_path continue_from_hf merged_hf_* max_train_length log_entropy "
-      "trainer.allow_partial_checkpoint trainer.checkpoint* data_seed supervised_data* "
-      "initialize_from_hf use_hf_model_config out_dir messages_field tokenizer model_cache_dir "
-      "max_seq_len input_role output_role dataset_type reinit_tokens model_name_or_path"},
-     {"how processes are started",
-      "trainer.ray.* trainer.distributed.* trainer.jax_config* trainer.jax_compilation_cache_dir "
-      "trainer.require_accelerator trainer.shutdown_at_exit trainer.crash_on_*"},
-     {"which axes are split, by names that models have by themselves",
-      "trainer.tensor_parallel_axes trainer.batch_axis trainer.axis_resources* "
-      "trainer.parameter_axis_resources* trainer.compute_axis_resources*"},
-     {"numbers inside of operations, and how layers are gone through",
-      "model.initializer_range model.layer_norm_epsilon model.upcast_attn model.rope* "
-      "model.gradient_checkpointing_block_size model.flash_attention_block_size model.scan_layers "
-      "model.scale_attn_by_inverse_layer_idx model.use_layer_norm_weight model.tokenizer "
-      "model.reference_checkpoint model.activation_function model.cross_entropy_block_size "
-      "model.sliding_window model.use_sliding_window model.max_window_layers "
-      "z_loss_weight trainer.fp8_*"}}};
-
 class Levanter {
  public:
   explicit Levanter(const ImportTask& task)
@@ -75,7 +49,7 @@ class Levanter {
     put_precision();
     put_recompute();
     put_levanter_adapters();
-    in_.skip(kOfLevanter);
+    in_.skip_known("levanter");
   }
 
  private:
@@ -296,7 +270,7 @@ class Levanter {
                     .usual_rank = 8,
                     .usual_targets = "all-linear"},
                    {});
-      in_.skip({.what = "how the adapters are scaled", .patterns = "lora.alpha lora.dropout"});
+      in_.skip("how the adapters are scaled", "lora.alpha lora.dropout");
     }
   }
 

@@ -1,12 +1,9 @@
 // MaxText's YAML: what a file changes of configs/base.yml, whose values are taken for the rest.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
-#include "import/import_usual.hpp"
 #include "import/recipes/recipe_parts.hpp"
 #include "maxtext_parts.hpp"
 
@@ -15,50 +12,6 @@ namespace {
 
 constexpr double kBaseBatch = 12;
 constexpr std::int64_t kBaseSequence = 2048;
-
-constexpr std::array<HarmlessSettings, 5> kOfMaxText = {
-    {{"learning rate and the optimizer's numbers",
-      "learning_rate* warmup_* cosine_* adam_* opt_* gradient_clipping* lr_* wsd_* "
-      "learning_rate_schedule_steps z_loss* muon_* tx_*"},
-     {"data, tokenizers, logs and checkpoints",
-      "base_output_directory run_name dataset_* tokenizer_* hf_* tfds_* grain_* train_* eval_* "
-      "enable_checkpointing async_checkpointing checkpoint_* load_* save_* log_* metrics_file "
-      "gcs_* profiler* enable_profiler enable_goodput* monitor_* upload_* tensorboard* use_vertex* "
-      "vertex_* "
-      "enable_tensorboard steps num_epoch packing add_bos add_eos colocated_* "
-      "reuse_example_batch restore_* enable_single_controller vocab_relative_path "
-      "expansion_factor_real_data data_shuffle_seed init_weights_seed report_* "
-      "enable_gcp_* enable_structured* max_prefill* stack_trace* collect_* dump_* skip_* "
-      "source_checkpoint_layout tokenize_* use_truncation prompt profile_* enable_data_shuffling "
-      "target_eval_loss goodput_* step_deviation_* heartbeat_* managed_mldiagnostics* "
-      "multi_tier_checkpointing* enable_multi_tier* mtc_* local_checkpoint_* enable_emergency_* "
-      "enable_continuous_* enable_single_replica_* enable_orbax_v1 enable_checkpoint_cloud_logger "
-      "hide_profiler_* enable_jax_profiler debug_sharding record_internal_nn_metrics "
-      "enable_pathways_goodput generate_padding_* image_* video_path audio_path"},
-     {"how the program is started, compiled and laid out",
-      "base_config hardware scan_layers param_scan_axis jax_* compile_* use_iota_embed "
-      "fused_qkv fused_mlp "
-      "attention_type_ enable_dropout logits_dot_in_fp32 xla_* num_slices mesh_axes "
-      "logical_axis_rules data_sharding input_data_sharding* allow_split* optimize_mesh* "
-      "shardy custom_mesh hardware_ sharding_tolerance override_model_config "
-      "cast_logits_to_fp32 float32_* decoder_block sa_block_* sa_* megablox sparse_matmul "
-      "tile_* wi_tile_* wo_tile_* use_custom_sort_vjp cost_estimate_* dq_reduction_steps "
-      "use_splash_scheduler use_tokamax_* use_jax_splash force_unroll compute_axis_order "
-      "use_chunked* inhomogeneous_* context_parallel_load_balance "
-      "dcn_autoregressive_parallelism ici_autoregressive_parallelism weights_quantization*"},
-     {"numbers inside of operations",
-      "normalization_layer_epsilon rope_* original_max_position_embeddings beta_fast beta_slow "
-      "dropout_rate mlp_activations mlp_activations_limit "
-      "logits_via_embedding normalize_embedding_logits max_position_embeddings "
-      "mscale local_rope_max_timescale position_id_per_seconds mrope_section "
-      "attn_logits_soft_cap final_logits_soft_cap load_balance_loss_weight "
-      "routed_* topk_routing_group n_routing_groups"},
-     {"of the decoding",
-      "decode_* prefill_* autoregressive_decode_assert inference_* ar_cache* "
-      "quantize_kvcache kv_quant* max_corpus_chars max_segments_per_seq expert_balance "
-      "generate_slice return_log_prob multi_sampling enable_model_warmup "
-      "enable_llm_inference_pool stack_prefill_* prometheus_port pagedattn_* ragged_block_size "
-      "enable_prefix_caching prefix_caching_* vllm_*"}}};
 
 class MaxText {
  public:
@@ -76,17 +29,17 @@ class MaxText {
     read_degrees();
     put_degrees();
     if (pipeline_ == 1) {
-      in_.skip({.what = kSwitchedOff,
-                .patterns = "num_layers_per_pipeline_stage num_pipeline_microbatches "
-                            "num_pipeline_repeats pipeline_*"});
+      in_.skip(kSwitchedOff,
+               "num_layers_per_pipeline_stage num_pipeline_microbatches "
+               "num_pipeline_repeats pipeline_*");
     }
     put_batches();
     put_recompute();
     take_capacity();
     put_precision();
     put_optimizer(task_, "opt_type");
-    in_.skip(kOfMaxText);
-    in_.skip_usual(usual_in_maxtext());
+    in_.skip_known("maxtext");
+    in_.skip_usual("maxtext");
   }
 
  private:

@@ -126,9 +126,9 @@ class MaxTextModel {
     if (const auto window = in_.integer("sliding_window_size", 0, kMostSequence); window) {
       config.add("sliding_window", Value(*window));
     }
-    in_.skip({.what = "what blocks of this kind have",
-              .patterns = "attention_bias attention_sink mlp_bias routed_bias norm_topk_prob "
-                          "use_qk_norm base_moe_mlp_dim base_mlp_dim"});
+    in_.skip("what blocks of this kind have",
+             "attention_bias attention_sink mlp_bias routed_bias norm_topk_prob "
+             "use_qk_norm base_moe_mlp_dim base_mlp_dim");
   }
 
   /// ["silu", "linear"] are gated, and what a file leaves out since there are groups of queries.

@@ -5,9 +5,7 @@
 #include <array>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/import_parts.hpp"
-#include "import/import_usual.hpp"
 #include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
@@ -24,8 +22,8 @@ void finish(const ImportTask& task) {
     return;
   }
   megatron_plan(task);
-  task.in.skip(harmless_in_megatron());
-  task.in.skip_usual(usual_in_megatron());
+  task.in.skip_known("megatron");
+  task.in.skip_usual("megatron");
 }
 
 /// Megatron-LM of 2021 and 2022 has none of these.
@@ -79,7 +77,7 @@ void rename_settings(Settings& in) {
   if (!in.has("seq_length")) {
     in.rename("encoder_seq_length", "seq_length");
   } else {
-    in.skip({.what = "what the model could read at a time", .patterns = "encoder_seq_length"});
+    in.skip("what the model could read at a time", "encoder_seq_length");
   }
 }
 
@@ -184,7 +182,7 @@ void read_adapters(const ImportTask& task) {
                   .usual_targets = "all",
                   .is_fused = true},
                  {});
-    in.skip({.what = "how the adapters are scaled", .patterns = "peft.alpha peft.dropout*"});
+    in.skip("how the adapters are scaled", "peft.alpha peft.dropout*");
   }
 }
 
@@ -199,9 +197,9 @@ bool lacks_checkpoint(const ImportTask& task) {
     in.fail(key, "the checkpoint tells the model's shape; --model NAME tells which it is");
     return true;
   }
-  in.skip({.what = "what the checkpoint's model has",
-           .patterns = "model_name use_rms_norm glu_activation no_tie_embed_logits parallel_attn "
-                       "parallel_layernorm use_bias"});
+  in.skip("what the checkpoint's model has",
+          "model_name use_rms_norm glu_activation no_tie_embed_logits parallel_attn "
+          "parallel_layernorm use_bias");
   return false;
 }
 
@@ -233,7 +231,7 @@ void import_megatron(const ImportTask& task) {
   finish(with_defaults);
   put_accumulation(task);
   if (is_recipe) {
-    in.skip(harmless_in_nemo());
+    in.skip_known("nemo");
   }
 }
 
@@ -247,10 +245,10 @@ void import_nemo(const ImportTask& task) {
   if (!in.has("trainer.precision")) {
     in.rename("precision", "trainer.precision");
   }
-  in.skip({.what = "what the trainer tells", .patterns = "precision"});
+  in.skip("what the trainer tells", "precision");
   refuse_other_blocks(in);
   finish(task);
-  in.skip(harmless_in_nemo());
+  in.skip_known("nemo");
 }
 
 void import_bridge_recipe(const ImportTask& task) {
@@ -299,14 +297,9 @@ void import_bridge_recipe(const ImportTask& task) {
   }
   take_recipe(task, has_ddp);
   read_adapters(task);
-  in.skip(harmless_in_megatron());
-  in.skip(harmless_in_nemo());
-  in.skip({.what = "how the recipe is made and started",
-           .patterns = "recipe_arguments.* tokenizer.* logger.* scheduler.* rng.* "
-                       "optim.* log* resume* name fn trainer.gradient_* scheduler "
-                       "model.config.vocab_size executor.* blend blend_per_split data_sharding "
-                       "env_vars* dist.* "
-                       "use_transformer_engine_full_layer_spec layernorm_zero_centered_gamma"});
+  in.skip_known("megatron");
+  in.skip_known("nemo");
+  in.skip_known("megatron-bridge-recipes");
 }
 
 void import_bridge(const ImportTask& task) {
@@ -322,7 +315,7 @@ void import_bridge(const ImportTask& task) {
   if (task.in.is_sound() && !is_whole) {
     take_recipe(task);
   }
-  in.skip(harmless_in_nemo());
+  in.skip_known("nemo");
 }
 
 }  // namespace titer

@@ -4,7 +4,6 @@
 // (0.16).
 
 #include <algorithm>
-#include <array>
 
 #include "import/import_parts.hpp"
 #include "titer/import/foreign_words.hpp"
@@ -84,12 +83,12 @@ void put_megatron_graph(const ImportTask& task) {
   const std::vector<std::string> scopes = listed_words(
       task, task.in.has("cuda_graph_modules") ? "cuda_graph_modules" : "cuda_graph_scope");
   if (!asks_for_graphs(task)) {
-    task.in.skip({.what = kSwitchedOff, .patterns = "cuda_graph_*"});
+    task.in.skip(kSwitchedOff, "cuda_graph_*");
     return;
   }
-  task.in.skip({.what = "how graphs are captured",
-                .patterns = "cuda_graph_warmup_steps cuda_graph_num_* cuda_graph_use_* "
-                            "cuda_graph_retain_* cuda_graph_share_*"});
+  task.in.skip("how graphs are captured",
+               "cuda_graph_warmup_steps cuda_graph_num_* cuda_graph_use_* "
+               "cuda_graph_retain_* cuda_graph_share_*");
   if (has_scope(scopes, "full_iteration") || task.in.word(kImplementation) == "full_iteration") {
     task.into.plan.add("cuda_graph", Value("iteration"));
     return;

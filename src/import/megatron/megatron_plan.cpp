@@ -136,7 +136,7 @@ class MegatronPlan {
       }
       return "zero3";
     }
-    in_.skip({.what = kSwitchedOff, .patterns = "torch_fsdp2_*"});
+    in_.skip(kSwitchedOff, "torch_fsdp2_*");
     if (in_.is_on("fsdp")) {
       if (nemo == "hybrid") {
         in_.leave_out("fsdp_sharding_strategy", "plan.shard tells how many ranks split");
@@ -205,8 +205,8 @@ class MegatronPlan {
     }
     if (in_.any_on({"tp_comm_overlap", "ub_tp_comm_overlap"})) {
       plan_.add("tensor_overlap", Value("ring"));
-      in_.skip({.what = "how each product is sent beside another, as the stack's figures hold",
-                .patterns = "tp_comm_overlap_cfg* ub_tp_comm_overlap_cfg*"});
+      in_.skip("how each product is sent beside another, as the stack's figures hold",
+               "tp_comm_overlap_cfg* ub_tp_comm_overlap_cfg*");
     }
     if (in_.is_on("use_tp_pp_dp_mapping")) {
       plan_.add("rank_order", Value("tp-cp-ep-pp-dp"));
@@ -234,7 +234,7 @@ class MegatronPlan {
     if (plan_.find("virtual_stages") != nullptr && (told || is_off)) {
       plan_.add("pipeline_send", Value(told.value_or(!is_off) ? "overlapped" : "blocking"));
     }
-    in_.skip({.what = "how what is sent is called", .patterns = "batch_p2p_comm align_*"});
+    in_.skip("how what is sent is called", "batch_p2p_comm align_*");
   }
 
   /// How tokens reach their experts. The flexible dispatcher's backends (DeepEP, HybridEP) send one

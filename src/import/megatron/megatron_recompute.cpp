@@ -33,7 +33,7 @@ class MegatronRecompute {
       }
       static_cast<void>(in_.raw("cpu_offloading_activations"));
     } else {
-      in_.skip({.what = kSwitchedOff, .patterns = "cpu_offloading*"});
+      in_.skip(kSwitchedOff, "cpu_offloading*");
     }
     if (!offload.members.empty()) {
       plan_.add("offload", std::move(offload));

@@ -100,16 +100,15 @@ class MegatronTraining {
     const bool fp4 = in_.word("fp4_format").has_value();
     if (fp4 || in_.word("fp4").value_or("false") != "false" || says("nvfp4")) {
       take_only(task_, "fp4_recipe", {"nvfp4"});
-      in_.skip({.what = kSwitchedOff, .patterns = "fp8*"});
+      in_.skip(kSwitchedOff, "fp8*");
       return "fp4";
     }
     if (has_format || (fp8 != "false" && fp8 != "null") || says("fp8")) {
       read_fp8();
       return "fp8";
     }
-    in_.skip(
-        {.what = kSwitchedOff,
-         .patterns = "fp8* no_fp8_* reduce_amax use_te_* first_last_layers_bf16 num_layers_at_*"});
+    in_.skip(kSwitchedOff,
+             "fp8* no_fp8_* reduce_amax use_te_* first_last_layers_bf16 num_layers_at_*");
     if (bf16 || says("bf16") || says("bfloat16")) {
       return "bf16";
     }
@@ -168,7 +167,7 @@ class MegatronTraining {
   /// Of Megatron-FSDP, where they are told; "auto" is as without them.
   void read_fsdp_types() {
     if (!in_.is_on("use_megatron_fsdp")) {
-      in_.skip({.what = kSwitchedOff, .patterns = "megatron_fsdp_*_dtype"});
+      in_.skip(kSwitchedOff, "megatron_fsdp_*_dtype");
       return;
     }
     const auto told = [this](std::string_view key) {
@@ -186,9 +185,9 @@ class MegatronTraining {
   /// Number formats of what the precision-aware optimizer keeps.
   void read_states() {
     if (!in_.is_on("use_precision_aware_optimizer")) {
-      in_.skip({.what = kSwitchedOff,
-                .patterns = "main_grads_dtype main_params_dtype exp_avg_dtype exp_avg_sq_dtype "
-                            "use_precision_aware_optimizer"});
+      in_.skip(kSwitchedOff,
+               "main_grads_dtype main_params_dtype exp_avg_dtype exp_avg_sq_dtype "
+               "use_precision_aware_optimizer");
       return;
     }
     if (training_.find("master_precision") == nullptr) {

@@ -9,7 +9,7 @@ void skip_without_object(const ImportTask& task, const Degrees& degrees) {
   const Value& plan = task.into.plan;
   const auto skip = [&](bool is_off, std::string_view patterns) {
     if (is_off) {
-      in.skip({.what = kSwitchedOff, .patterns = patterns});
+      in.skip(kSwitchedOff, patterns);
     }
   };
   skip(!in.is_on("use_fused_sdpa_with_recompute"), "use_fused_sdpa_with_recompute");

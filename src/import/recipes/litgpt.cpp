@@ -6,27 +6,10 @@
 #include <string>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "recipe_parts.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::array<HarmlessSettings, 4> kOfLitGpt = {
-    {{"learning rate and the optimizer's numbers",
-      "optimizer.* train.learning_rate train.weight_decay train.beta1 train.beta2 train.max_norm "
-      "train.min_lr train.lr_* lora_alpha lora_dropout"},
-     {"data, lengths, logs and checkpoints",
-      "data data.* eval.* out_dir io_dir resume seed logger_name log.* train.save_interval "
-      "train.log_interval train.epochs train.epoch_size train.max_tokens train.max_steps "
-      "train.max_time tokenizer_dir initial_checkpoint_dir access_token merge config "
-      "num_processes"},
-     {"numbers of the model that change no operation",
-      "*.hf_config* *.name *.norm_eps *.rope_* *.gelu_approximate *.scale_embeddings "
-      "*.rotary_percentage *.padding_multiple *.vocab_size *.n_query_groups"},
-     {kSwitchedOff,
-      "lora_key lora_projection lora_mlp lora_head lora_query lora_value "
-      "*.n_expert *.n_expert_per_token"}}};
 
 /// Layers as litgpt.Config tells them, in the keys of the class of HuggingFace's that has the same.
 class LayersOfConfig {
@@ -146,7 +129,7 @@ void put_litgpt_model(const ImportTask& task) {
   Settings& in = task.in;
   if (in.has("model_config.n_layer") || in.has("model_config.n_embd")) {
     LayersOfConfig(task, "model_config").put();
-    in.skip({.what = "goes behind model_config", .patterns = "model_name"});
+    in.skip("goes behind model_config", "model_name");
   } else if (in.has("model.n_layer")) {  // of its first releases
     LayersOfConfig(task, "model").put();
   } else {
@@ -278,7 +261,7 @@ void import_litgpt(const ImportTask& task) {
   } else if (in.has("quantize")) {
     in.leave_out("quantize", "of weights that are trained none is kept in fewer bits");
   }
-  in.skip(kOfLitGpt);
+  in.skip_known("litgpt");
 }
 
 }  // namespace titer

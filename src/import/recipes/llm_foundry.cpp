@@ -4,50 +4,11 @@
 #include <array>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "recipe_parts.hpp"
 
 namespace titer {
 namespace {
 
-constexpr std::array<HarmlessSettings, 4> kOfLlmFoundry = {
-    {{"learning rate and the optimizer's numbers",
-      "optimizer.* scheduler.* algorithms.gradient_clipping.* model.init_config.* "
-      "max_grad_norm*"},
-     {"data, tokenizers, logs and checkpoints",
-      "data_* tokenizer.* train_loader.* eval_loader.* icl_* eval_* callbacks.* loggers.* "
-      "progress_bar log_to_console console_log_interval python_log_level save_* load_* "
-      "run_name autoresume seed global_seed metadata.* profiler.* expt_name wandb* "
-      "hf_save* max_duration device_eval_batch_size model.config_overrides.max_seq_len "
-      "only_* log_config code_paths dataset_* accumulate_train_batch_on_tokens tags "
-      "compute* image integrations command cluster gpu_num gpu_type"},
-     {"how the model is made and wrapped",
-      "model.init_device model.loss_fn model.pretrained model.use_auth_token "
-      "model.trust_remote_code model.use_train_metrics model.should_save_peft_only "
-      "model.config_overrides.torch_dtype model.use_logits model.additional_train_metrics "
-      "expandable_segments model.verbose "
-      "model.max_seq_len dist_timeout variables.* "
-      "fsdp_config.limit_all_gathers fsdp_config.backward_prefetch fsdp_config.forward_prefetch "
-      "fsdp_config.activation_checkpointing_reentrant fsdp_config.state_dict_type "
-      "fsdp_config.use_orig_params fsdp_config.verbose fsdp_config.sync_module_states "
-      "fsdp_config.sharded_ckpt* fsdp_config.load_* fsdp_config.cpu_offload "
-      "fsdp_config.flatten_parameters fsdp_config.min_params fsdp_config.device_mesh "
-      "fsdp_config.keep_low_precision_grads fsdp_config.process_group compile_config* "
-      "model.config_overrides.attn_config.*"},
-     {"kernels for the same operations, as the stack's figures hold",
-      "model.attn_config.* model.fc_type* model.norm_type model.ffn_config.fc_type* "
-      "model.use_flash_attention_2 model.config_overrides.use_cache precision_config* "
-      "model.attn_implementation model.config_overrides.attn_implementation "
-      "model.config_overrides._attn_implementation model.config_overrides.use_fused_loss"}}};
-
-constexpr HarmlessSettings kOfFoundryPositions = {
-    "positions of models that have no table of them",
-    "model.config_overrides.max_position_embeddings model.config_overrides.rope_*"};
-constexpr HarmlessSettings kOfFoundryAdapters = {
-    "adapters' numbers",
-    "model.peft_config.peft_type model.peft_config.task_type model.peft_config.lora_alpha "
-    "model.peft_config.lora_dropout model.peft_config.bias model.peft_config.inference_mode "
-    "model.peft_config.use_rslora model.peft_config.fan_in_fan_out"};
 constexpr std::string_view kFoundryOverrides = "model.config_overrides.";
 
 /// Keys of config.json by which a model has another shape.
@@ -172,7 +133,7 @@ void put_foundry_adapters(const ImportTask& task) {
                 .usual_rank = 8,
                 .usual_targets = "query value"},
                {});
-  in.skip(kOfFoundryAdapters);
+  in.skip_known("llm-foundry-adapters");
 }
 
 void put_foundry_model(const ImportTask& task) {
@@ -184,7 +145,7 @@ void put_foundry_model(const ImportTask& task) {
     if (!put_reshaped(task, key)) {
       put_named_model(task, key);
     }
-    task.in.skip(kOfFoundryPositions);
+    task.in.skip_known("llm-foundry-hf");
   } else {
     task.in.fail("model.name", "expected mpt_causal_lm or hf_causal_lm: others are not read");
   }
@@ -282,7 +243,7 @@ void import_llm_foundry(const ImportTask& task) {
     task.into.plan.add("attention", Value("materialised"));
   }
   put_optimizer(task, "optimizer.name");
-  in.skip(kOfLlmFoundry);
+  in.skip_known("llm-foundry");
 }
 
 }  // namespace titer

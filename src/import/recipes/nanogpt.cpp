@@ -1,25 +1,14 @@
 // nanoGPT's configurations: assignments over those of its train.py.
 
 #include <algorithm>
-#include <array>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "recipe_parts.hpp"
 #include "titer/script/python/python_syntax.hpp"
 #include "titer/script/python/python_values.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::array<HarmlessSettings, 4> kOfNanoGpt = {
-    {{"learning rate and the optimizer's numbers",
-      "learning_rate weight_decay beta1 beta2 grad_clip decay_lr warmup_iters lr_decay_iters "
-      "min_lr"},
-     {"data, logs and checkpoints",
-      "out_dir wandb_* log_interval dataset always_save_checkpoint data_dir seed"},
-     {"length of the training and its evaluation", "max_iters eval_*"},
-     {"how the program is started", "backend device"}}};
 
 /// In the keys of a GPT-2; of a model that is begun from another one, the name of that.
 /// [train.py: n_layer = 12 …, bias = False, and 50304 rows where the data tell none; 65 is what
@@ -29,7 +18,7 @@ void put_nanogpt_model(const ImportTask& task) {
   const auto length = count_or_default(task, "block_size", 1024);
   const std::string begin = in.word("init_from").value_or("scratch");
   if (begin.starts_with("gpt2")) {
-    in.skip({.what = "what the model that is begun from has", .patterns = "n_* bias"});
+    in.skip("what the model that is begun from has", "n_* bias");
     put_hub_model(task, "init_from", begin);
     return;
   }
@@ -132,7 +121,7 @@ void import_nanogpt(const ImportTask& task) {
   if (in.flag("compile").value_or(true)) {
     assume(task, "compile", "taken as without it");
   }
-  in.skip(kOfNanoGpt);
+  in.skip_known("nanogpt");
 }
 
 }  // namespace titer

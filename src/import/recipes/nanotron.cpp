@@ -4,7 +4,6 @@
 #include <array>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "recipe_parts.hpp"
 
 namespace titer {
@@ -17,19 +16,6 @@ constexpr DegreeKeys kNanotronKeys = {.tensor = "parallelism.tp",
                                       .devices = "parallelism.dp",
                                       .micro_batch = "tokens.micro_batch_size",
                                       .global_batch = "tokens.batch_accumulation_per_replica"};
-
-constexpr std::array<HarmlessSettings, 3> kOfNanotron = {
-    {{"learning rate and the optimizer's numbers",
-      "optimizer.clip_grad optimizer.learning_rate_scheduler.* optimizer.weight_decay* "
-      "optimizer.optimizer_factory.* optimizer.adam_* optimizer.torch_adam_is_fused "
-      "model.init_method.*"},
-     {"data, logs, checkpoints and lengths",
-      "checkpoints.* data_stages* brrr_data* general.* lighteval* logging.* profiler* tokenizer.* "
-      "s3_upload.* metrics_logging.* tokens.limit_* tokens.train_steps tokens.val_* "
-      "stages* kill_switch_path"},
-     {"kernels and buffers, as the stack's",
-      "model.ddp_bucket_cap_mb model.model_config.* parallelism.recompute_granularity "
-      "parallelism.tp_recompute_allgather parallelism.moe_layer_recompute"}}};
 
 /// In every layer or in those of a list, each with three matrices as the MLP that it stands for.
 /// [nanotron/config/models_config.py, MoEConfig]
@@ -211,7 +197,7 @@ void import_nanotron(const ImportTask& task) {
     task.into.model->vocabulary_multiple =
         in.integer("model.make_vocab_size_divisible_by", 1, kMostWidth).value_or(1);
   }
-  in.skip(kOfNanotron);
+  in.skip_known("nanotron");
 }
 
 }  // namespace titer

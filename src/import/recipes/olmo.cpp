@@ -1,35 +1,12 @@
 // YAML of OLMo's first trainer (allenai/OLMo), FSDP1.
 
 #include <algorithm>
-#include <array>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "recipe_parts.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::array<HarmlessSettings, 3> kOfOlmo = {
-    {{"learning rate and the optimizer's numbers",
-      "optimizer.* scheduler.* max_grad_norm* softmax_auxiliary_loss* auxiliary_loss* "
-      "model.init_* model.layer_norm_eps"},
-     {"data, logs, checkpoints and lengths",
-      "run_name seed dry_run wandb.* tokenizer.* save_* remote_save_folder load_* "
-      "sharded_checkpointer max_duration stop_* time_limit eval_* device_eval_batch_size "
-      "evaluators* data.* speed_monitor.* console_log_interval python_profiling torch_profiling "
-      "gen1_gc_interval no_pre_train_checkpoint fused_loss epoch extra_steps_after_cancel "
-      "restore_* reset_* new_style_checkpoints canceled_check_interval ddp.* distributed_strategy "
-      "hf_datasets_cache_dir s3_checkpoint* early_stopping* algorithms.* n_gpus "
-      "device_train_batch_size device_train_grad_accum fsdp_config.*"},
-     {"numbers inside of operations, and how layers are wrapped",
-      "model.eos_token_id model.pad_token_id model.max_sequence_length model.attention_dropout "
-      "model.residual_dropout model.embedding_dropout model.flash_attention model.rope* "
-      "model.layer_norm_with_affine model.bias_for_layer_norm "
-      "model.attention_layer_norm_with_affine model.clip_qkv model.precision compile.* "
-      "model.embedding_layer_norm model.multi_query_attention model.scale_* "
-      "model.alibi_bias_max model.emb_init* fsdp.wrapping_strategy fsdp.use_orig_params "
-      "model.block_group_size model.norm_after"}}};
 
 /// In the keys of OLMo's config.json on the Hub; the width of a gated MLP is that of both halves.
 void put_olmo_model(const ImportTask& task) {
@@ -144,7 +121,7 @@ void import_olmo(const ImportTask& task) {
                    data);
   put(task.into.training, "sequence", in.integer("model.max_sequence_length", 1, kMostTokens));
   put_optimizer(task, "optimizer.name");
-  in.skip(kOfOlmo);
+  in.skip_known("olmo");
 }
 
 }  // namespace titer

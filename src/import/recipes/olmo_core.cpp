@@ -6,41 +6,12 @@
 #include <charconv>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "olmo_core_parts.hpp"
 #include "recipe_parts.hpp"
 #include "titer/script/python/python_values.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::array<HarmlessSettings, 4> kOfOlmoCore = {
-    {{"learning rate and the optimizer's numbers",
-      "train_module.optim.* train_module.scheduler* train_module.z_loss_multiplier "
-      "train_module.max_grad_norm learning_rate lr warmup* weight_decay scheduler_type "
-      "decay_* annealing*"},
-     {"data, logs, checkpoints and lengths",
-      "trainer.* dataset.* data_loader.* tokenizer* run_name launch.* name description budget "
-      "workspace priority preemptible max_tokens seed eval_interval cluster dataset* eval_* "
-      "downstream_evaluators* lm_evaluator save_interval init_seed backend root_dir load_path "
-      "load_state max_target_sequence_length wandb* entity metadata* group_id checkpointer* "
-      "model.init_* train_module.state_dict_* train_module.label_ignore_index"},
-     {"how layers are made and wrapped",
-      "_class_ _CLASS_* *._CLASS_ model.dtype model.lm_head.dtype model.lm_head.layer_norm.* "
-      "model.block.attention.dtype model.block.attention.use_flash model.block.attention.backend "
-      "model.block.feed_forward.dtype "
-      "model.factory train_module.name model.fused_ops model.use_flash "
-      "model.attn_backend "
-      "train_module.dp_config.wrapping_strategy train_module.dp_config.prefetch_factor "
-      "train_module.compile_config* "
-      "train_module.load_key_mapping train_module.device"},
-     {"numbers inside of operations",
-      "model.rope_* model.layer_norm_eps train_module.autocast_precision "
-      "model.block.attention.rope* model.block.attention.qk_norm* model.block.layer_norm.* "
-      "model.block.feed_forward.activation model.embed_scale "
-      "model.block.attention_residual_alpha model.block.feed_forward_residual_alpha "
-      "train_module.float8_config.enabled train_module.float8_config.modules_to_ignore "
-      "train_module.float8_config.ao.*"}}};
 
 constexpr std::string_view kRankBatch = "train_module.rank_microbatch_size";
 
@@ -61,7 +32,8 @@ class OlmoCore {
     read_recompute();
     read_precision();
     read_batches();
-    in_.skip(kOfOlmoCore);
+    in_.skip_known("olmo-core");
+    in_.skip_usual("olmo-core");
   }
 
  private:
@@ -115,9 +87,6 @@ class OlmoCore {
          {"train_module.cp_config.load_balancer", "train_module.cp_config.name"}) {
       in_.rename(other, balancer);
     }
-    in_.skip_usual(
-        "train_module.cp_config.head_stride 1\n"
-        "train_module.cp_config.ring.head_stride 1\n");
     const std::string word = olmo_core_word(in_, balancer);
     const bool by_heads = word.empty() && in_.has("train_module.cp_config.uly");
     static_cast<void>(in_.raw("train_module.cp_config.uly"));
@@ -224,7 +193,7 @@ class OlmoCore {
   /// What is narrow besides products.
   void read_fp8(bool fp8) {
     if (!fp8) {
-      in_.skip({.what = kSwitchedOff, .patterns = "train_module.float8_config.*"});
+      in_.skip(kSwitchedOff, "train_module.float8_config.*");
       return;
     }
     constexpr std::string_view section = "train_module.float8_config.";

@@ -94,9 +94,6 @@ class OlmoCoreModel {
         to_json(*pattern, 0) != "[4096, 4096, 4096, -1]") {
       in_.leave_out(windows, "taken as [4096, 4096, 4096, -1]");
     }
-    in_.skip_usual(
-        "model.block.attention.sliding_window.force_full_attention_on_first_layer false\n"
-        "model.block.attention.sliding_window.force_full_attention_on_last_layer true\n");
   }
 
   /// What a saved block has that HuggingFace's class of that name does not tell.

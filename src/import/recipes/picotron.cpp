@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "recipe_parts.hpp"
 
 namespace titer {
@@ -19,14 +18,6 @@ constexpr DegreeKeys kPicotronKeys = {.tensor = "distributed.tp_size",
                                       .devices = "distributed.dp_size",
                                       .micro_batch = "training.micro_batch_size",
                                       .global_batch = "training.gradient_accumulation_steps"};
-
-constexpr std::array<HarmlessSettings, 2> kOfPicotron = {
-    {{"data, logs, checkpoints and lengths",
-      "dataset.* checkpoint.* logging.* training.seed training.learning_rate "
-      "training.total_train_steps training.num_samples training.max_tokens"},
-     {"kernels, as the stack's",
-      "model.use_fused_adam model.dtype environment.* "
-      "distributed.backend distributed.use_cpu"}}};
 
 /// What the file tells otherwise than the model of the Hub has it.
 void put_picotron_model(const ImportTask& task) {
@@ -102,7 +93,7 @@ void import_picotron(const ImportTask& task) {
   // Weights, and what the optimizer keeps, are of the model's own 16 bits; gradients add up in 32.
   task.into.training.add("precision", Value("bf16")).add("gradient_precision", Value("fp32"));
   task.into.training.add("state_precision", Value("bf16")).add("master_precision", Value("bf16"));
-  in.skip(kOfPicotron);
+  in.skip_known("picotron");
 }
 
 }  // namespace titer

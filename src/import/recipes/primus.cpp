@@ -5,7 +5,6 @@
 #include <array>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "import/import_parts.hpp"
 #include "recipe_parts.hpp"
 
@@ -28,15 +27,6 @@ constexpr std::array<ModuleDefault, 7> kMegatronModule = {{{"global_batch_size",
                                                            {"use_distributed_optimizer", 1, true}}};
 constexpr std::array<ModuleDefault, 3> kTorchtitanModule = {
     {{"training.local_batch_size", 8}, {"training.seq_len", 2048}, {"compile.enable", 1, true}}};
-
-constexpr HarmlessSettings kOfPrimus = {
-    .what = "how Primus names, logs and starts a run",
-    .patterns =
-        "work_group user_name exp_name workspace platform* modules.* primus_model "
-        "log_avg_* stash_modules turbo_deepep_use_comm_stream use_turbo_deepep "
-        "turbo_* patch_* disable_primus_* overlap_* pp_algorithm dump_pp_data "
-        "use_rocm_mem_info* mock_data sink_level file_sink_level "
-        "stderr_sink_level max_position_embeddings"};
 
 /// "modules.pre_trainer.", the section of the module that trains.
 std::string section_of_module(const Settings& in) {
@@ -100,8 +90,8 @@ void import_over_megatron(const ImportTask& task, const std::string& model) {
   if (task.in.is_sound()) {
     megatron_plan(task);
   }
-  task.in.skip(kOfPrimus);
-  task.in.skip(harmless_in_megatron());
+  task.in.skip_known("primus");
+  task.in.skip_known("megatron");
 }
 
 void import_over_torchtitan(const ImportTask& task, const std::string& model) {
@@ -123,10 +113,9 @@ void import_over_torchtitan(const ImportTask& task, const std::string& model) {
     return;
   }
   torchtitan_plan(task);
-  task.in.skip(kOfPrimus);
-  task.in.skip({.what = "kernels for the same operations, as the stack's figures hold",
-                .patterns = "primus_turbo.*"});
-  task.in.skip(harmless_in_torchtitan());
+  task.in.skip_known("primus");
+  task.in.skip("kernels for the same operations, as the stack's figures hold", "primus_turbo.*");
+  task.in.skip_known("torchtitan");
 }
 
 void import_over_bridge(const ImportTask& task, const std::string& model) {
@@ -136,7 +125,7 @@ void import_over_bridge(const ImportTask& task, const std::string& model) {
     in.fail("use_lora", "expected false: adapters are not read here");
     return;
   }
-  in.skip({.what = kSwitchedOff, .patterns = "lora_* use_turbo_*"});
+  in.skip(kSwitchedOff, "lora_* use_turbo_*");
   if (!in.has("use_distributed_optimizer")) {
     in.suppose("use_distributed_optimizer", Value(true));
     assume(
@@ -147,8 +136,8 @@ void import_over_bridge(const ImportTask& task, const std::string& model) {
     return;
   }
   megatron_plan(task);
-  in.skip(kOfPrimus);
-  in.skip(harmless_in_megatron());
+  in.skip_known("primus");
+  in.skip_known("megatron");
 }
 
 /// primus/configs/modules/maxtext/pre_trainer.yaml differs from MaxText's own base.yml in this.
@@ -159,7 +148,7 @@ void import_over_maxtext(const ImportTask& task, const std::string& model) {
   }
   task.in.suppose("model_name", Value(model));
   import_maxtext(task);
-  task.in.skip(kOfPrimus);
+  task.in.skip_known("primus");
 }
 
 }  // namespace

@@ -4,28 +4,11 @@
 #include <algorithm>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/import_harmless.hpp"
 #include "recipe_parts.hpp"
 #include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::array<HarmlessSettings, 4> kOfTorchtune = {
-    {{"learning rate and the optimizer's numbers",
-      "optimizer.* lr_scheduler.* clip_grad_norm loss.* num_output_chunks"},
-     {"data, tokenizers and checkpoints",
-      "tokenizer.* dataset.* dataset_val.* seed shuffle checkpointer.* resume_from_checkpoint "
-      "save_adapter_weights_only output_dir base_model_path collate_fn base_dir cache_dir "
-      "teacher_checkpointer.* dataloader_num_workers run_val_every_n_steps batch_size_val "
-      "keep_last_n_checkpoints enable_async_checkpointing"},
-     {"logs and profiles", "name metric_logger.* log_* profiler.* model_type my_*"},
-     {"how processes are launched, kernels and lengths",
-      "epochs max_steps_per_epoch device compile activation_offloading_use_streams ac_* "
-      "memory_efficient_fsdp_wrap custom_sharded_layers "
-      "compile.* model.lora_alpha model.lora_dropout model.use_dora model.quantize_base "
-      "float8_recipe_name cudnn_deterministic_mode model.apply_lora_to_output "
-      "use_clipped_grad nproc_per_node nnodes"}}};
 
 /// "llama3_1_8b" of "torchtune.models.llama3_1.qlora_llama3_1_8b".
 std::string torchtune_model(std::string_view component) {
@@ -170,7 +153,7 @@ void import_torchtune(const ImportTask& task) {
   }
   put_optimizer(task, "optimizer._component_");
   leave_out_of_torchtune(in);
-  in.skip(kOfTorchtune);
+  in.skip_known("torchtune");
 }
 
 }  // namespace titer

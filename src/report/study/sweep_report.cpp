@@ -51,7 +51,7 @@ void append_axis_value(const Value& value, RowFormat format, std::string& text) 
   if (format == RowFormat::json_lines) {
     text += to_json(value, 0);
   } else {
-    append_csv_text(value.kind == Value::Kind::text ? value.text : to_json(value, 0), text);
+    append_csv_text(bare_text(value), text);
   }
 }
 

@@ -1,6 +1,5 @@
 #include "titer/script/python/python_branches.hpp"
 
-#include <array>
 #include <optional>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 #include "titer/script/python/python_names.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "python_conditions.hpp"
 #include "titer/input/reader.hpp"

@@ -1,12 +1,13 @@
-// Finding and loading shipped data.
+#include "titer/input/shipped_data.hpp"
 
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
-#include "titer/scenario/data_files.hpp"
-#include "titer/scenario/source.hpp"
+#include "titer/input/input_error.hpp"
+#include "titer/input/reader.hpp"
 
 namespace titer {
 namespace {
@@ -122,6 +123,10 @@ bool looks_like_file(std::string_view name_or_file) {
   return name_or_file.find('/') != std::string_view::npos || name_or_file.ends_with(".json");
 }
 
+Value written_or_named(std::string_view text, const std::string& source) {
+  return is_written_out(text) ? parse_json(text, source).root : Value(text);
+}
+
 fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
   if (looks_like_file(name_or_file)) {
     std::error_code ignored;
@@ -147,15 +152,6 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
   message += near.empty() ? "; `titer list " + plural(kind.name) + "` shows them"
                           : "; did you mean \"" + std::string(near) + "\"?";
   throw InputError(message + " (a file is given by a path with a slash or ending in .json)");
-}
-
-void refuse(const Document& document, const Value& value, std::string_view message) {
-  const std::string where = document.where(value.origin);
-  throw InputError((where.empty() ? "" : where + ": ") + std::string(message));
-}
-
-Document load_data(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
-  return load_whole(kind, data_file(kind, name_or_file, folder));
 }
 
 }  // namespace titer
