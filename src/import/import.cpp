@@ -75,7 +75,7 @@ void import_settings(const Foreign& foreign,
       into.model->name = options.base ? options.base->name + "-changed" : model_name(file);
       into.model->title = into.model->name;
     }
-    into.model->source = std::string(foreign.format->name) + ", " + file;
+    into.model->source = foreign.format->name + ", " + file;
     check_model(*into.model, file);
   }
 }
@@ -171,9 +171,9 @@ ImportedRun import_foreign(const Foreign& foreign,
                            const ImportOptions& options,
                            const FileSet& others) {
   ImportedRun imported;
-  imported.format = std::string(foreign.format->name);
-  if (foreign.format->import_whole != nullptr) {
-    foreign.format->import_whole(foreign, file, imported);
+  imported.format = foreign.format->name;
+  if (foreign.format->is_model) {
+    import_huggingface(foreign, file, imported);
   } else {
     import_settings(foreign, file, options, others, imported);
   }
@@ -209,7 +209,7 @@ FileSet told_by(std::span<const Foreign> parsed) {
   for (const Foreign& file : parsed) {
     others.has_trainer = others.has_trainer || file.format->is_trainer;
     others.has_launcher = others.has_launcher || file.format->name == kAccelerate;
-    others.has_model = others.has_model || file.format->import_whole != nullptr;
+    others.has_model = others.has_model || file.format->is_model;
   }
   return others;
 }

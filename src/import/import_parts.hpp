@@ -57,12 +57,12 @@ void put_degree(const ImportTask& task,
                 std::optional<std::int64_t> degree);
 
 struct KnownTokenizer {
-  std::string_view part;  // of its name, in lower case
+  std::string part;  // of its name, in lower case
   std::int64_t rows;
-  std::string_view others{};  // of whom other numbers are known
+  std::string others{};  // of whom other numbers are known
 };
-/// The first that one of the names has in it, in lower case; none: nullptr.
-[[nodiscard]] const KnownTokenizer* known_tokenizer(std::string_view names);
+/// The first that one of the names has in it, in lower case.
+[[nodiscard]] std::optional<KnownTokenizer> known_tokenizer(std::string_view names);
 
 /// Rows of the token table: `key`, the option, those of a tokenizer of a known name, or a usual
 /// number, which is said.
@@ -103,6 +103,8 @@ void megatron_plan(const ImportTask& task);
 void remark_on_megatron(const ImportTask& task);
 /// The settings of releases 1.x, whose batch is one of a data-parallel rank.
 void name_as_later_releases(Settings& in);
+/// Whether they have one of a list of Megatron's file in configs/settings.
+[[nodiscard]] bool has_one_of(const Settings& in, std::string_view list);
 /// Whether they are of a release that fused attention only where it was asked for.
 [[nodiscard]] bool is_before_fused_attention(const Settings& in);
 /// How many batches releases 1.x add up before a step, where DeepSpeed's examples tell it.

@@ -7,11 +7,6 @@
 namespace titer {
 namespace {
 
-/// What is taken for a tokenizer that nobody names, and for one that is not known: a table is less
-/// than a hundredth of a large model.
-constexpr KnownTokenizer kOldTokenizer = {"GPT-2", 50257};
-constexpr KnownTokenizer kNewTokenizer = {"Llama 3", 128256};
-
 /// A list of numbers as Python writes it: "[0]*3+[1]*58", "([1,1,0]*16)".
 class ListText {
  public:
@@ -161,7 +156,7 @@ std::int64_t read_vocabulary(const ImportTask& task,
   if (const auto rows = task.in.integer(key, 1, most)) {
     return *rows;
   }
-  if (const KnownTokenizer* known = known_tokenizer(tokenizer)) {
+  if (const auto known = known_tokenizer(tokenizer)) {
     std::string what = "taken as " + std::to_string(known->rows) + ", for the tokenizer ";
     what.append(known->part);
     if (!known->others.empty()) {
@@ -173,10 +168,13 @@ std::int64_t read_vocabulary(const ImportTask& task,
   if (task.options.base) {
     return task.options.base->vocabulary;
   }
-  const KnownTokenizer& usual = tokenizer.empty() ? kOldTokenizer : kNewTokenizer;
+  // For a tokenizer that nobody names, and for one that is not known: a table is less than a
+  // hundredth of a large model.
+  const KnownTokenizer usual =
+      tokenizer.empty() ? KnownTokenizer{"GPT-2", 50257} : KnownTokenizer{"Llama 3", 128256};
   assume(task,
          key,
-         "taken as " + std::to_string(usual.rows) + ", as " + std::string(usual.part) +
+         "taken as " + std::to_string(usual.rows) + ", as " + usual.part +
              " has it, for want of a tokenizer that is known; --vocabulary ROWS tells it");
   return usual.rows;
 }

@@ -275,16 +275,8 @@ void torchtitan_plan(const ImportTask& task) {
                     : compiles                   ? "torchtitan-compiled"
                                                  : "torchtitan";
   in.skip("what is compiled", "compile.*");
-  in.rename("training.batch_size", "training.local_batch_size");
   const bool is_early = in.has("experimental.pipeline_parallel_degree");
-  in.rename("experimental.pipeline_parallel_schedule", "parallelism.pipeline_parallel_schedule");
-  in.rename("experimental.pipeline_parallel_degree", "parallelism.pipeline_parallel_degree");
-  in.rename("experimental.context_parallel_degree", "parallelism.context_parallel_degree");
-  in.rename("training.tensor_parallel_degree", "parallelism.tensor_parallel_degree");
-  in.rename("training.data_parallel_replicate_degree",
-            "parallelism.data_parallel_replicate_degree");
-  in.rename("training.data_parallel_shard_degree", "parallelism.data_parallel_shard_degree");
-  in.rename("training.data_parallel_degree", "parallelism.data_parallel_shard_degree");
+  in.rename_known("torchtitan");
   Degrees degrees;
   const auto degree = [&](std::string_view key) {
     return std::optional(in.integer(key, 1, kMostDegree).value_or(1));

@@ -4,67 +4,12 @@
 #include <array>
 
 #include "import_parts.hpp"
+#include "titer/input/known_settings.hpp"
 #include "titer/input/words.hpp"
 #include "titer/model/unmodelled.hpp"
 
 namespace titer {
 namespace {
-
-/// Something that tells of an architecture, by the name that the list of those not modelled has.
-struct Sign {
-  std::string_view sign;
-  std::string_view type;
-};
-
-/// Settings by how their names begin.
-constexpr std::array<Sign, 16> kSettings = {{{"linear_attention_", "megatron_delta"},
-                                             {"is_hybrid_model", "megatron_mamba"},
-                                             {"hybrid_attention_ratio", "megatron_mamba"},
-                                             {"hybrid_mlp_ratio", "megatron_mamba"},
-                                             {"mamba_", "megatron_mamba"},
-                                             {"encoder_num_layers", "t5"},
-                                             {"decoder_num_layers", "t5"},
-                                             {"decoder_seq_length", "t5"},
-                                             {"encoder_tensor_model_parallel_size", "t5"},
-                                             {"vocab_extra_ids", "t5"},
-                                             {"retro_", "retro"},
-                                             {"img_", "llava"},
-                                             {"vision_", "llava"},
-                                             {"mm_cfg.", "llava"},
-                                             {"language_model_type", "llava"},
-                                             {"patch_dim", "vit"}}};
-
-/// Words inside of what these settings say.
-struct WordSign {
-  std::string_view key;
-  Sign sign;
-};
-constexpr std::array<WordSign, 12> kWords = {
-    {{"experimental_attention_variant", {"delta", "megatron_delta"}},
-     {"spec", {"mamba", "megatron_mamba"}},
-     {"spec", {"hybrid", "megatron_mamba"}},
-     {"run_name", {"megatron_t5", "t5"}},
-     {"run_name", {"megatron_nmt", "t5"}},
-     {"run_name", {"megatron_bart", "bart"}},
-     {"run_name", {"megatron_retro", "retro"}},
-     {"run_name", {"megatron_mamba", "megatron_mamba"}},
-     {"run_name", {"megatron_griffin", "recurrent_gemma"}},
-     {"run_name", {"neva", "llava"}},
-     {"run_name", {"megatron_clip", "llava"}},
-     {"run_name", {"megatron_vit", "vit"}}}};
-
-/// Scripts of Megatron-LM by what is in their names.
-constexpr std::array<Sign, 11> kScripts = {{{"_megatron_falcon", "megatron_falcon"},
-                                            {"pretrain_ict", "ict"},
-                                            {"pretrain_t5", "t5"},
-                                            {"pretrain_retro", "retro"},
-                                            {"pretrain_mamba", "megatron_mamba"},
-                                            {"pretrain_hybrid", "megatron_mamba"},
-                                            {"pretrain_vlm", "llava"},
-                                            {"pretrain_llava", "llava"},
-                                            {"pretrain_mimo", "llava"},
-                                            {"pretrain_vision", "vit"},
-                                            {"multimodal/train", "llava"}}};
 
 /// A setting that is null, 0 or switched off tells of nothing.
 bool says_something(Settings& in, const std::string& key) {
@@ -73,10 +18,11 @@ bool says_something(Settings& in, const std::string& key) {
          !(value->kind == Value::Kind::number && value->number == 0.0) && value->text != "0";
 }
 
-/// A setting, or the file for "", and the type of the architecture that it tells of.
+/// A setting and the type of the architecture that it tells of, by the name that the list of those
+/// not modelled has.
 struct Told {
   std::string key;
-  std::string_view type;
+  std::string type;
 };
 
 /// What the architecture's layers are is told by a pattern, which is read.
@@ -88,23 +34,27 @@ bool is_read(Settings& in, std::string_view type) {
 constexpr std::array<std::string_view, 4> kOfTowers = {
     "img_", "patch_dim", "encoder_num_layers", "decoder_num_layers"};
 
+/// By how the names of settings begin, and by words inside of what others say.
 std::optional<Told> told_by_settings(Settings& in, bool sees) {
+  const Value settings = known_settings("megatron", "unmodelled_settings");
   for (const std::string& key : in.keys()) {
-    const auto* sign = std::find_if(kSettings.begin(), kSettings.end(), [&](const Sign& known) {
-      return key.starts_with(known.sign);
-    });
-    if (sees && sign != kSettings.end() &&
-        std::find(kOfTowers.begin(), kOfTowers.end(), sign->sign) != kOfTowers.end()) {
+    const auto sign = std::ranges::find_if(
+        settings.members, [&](const auto& known) { return key.starts_with(known.first); });
+    if (sign == settings.members.end() ||
+        (sees && std::ranges::find(kOfTowers, sign->first) != kOfTowers.end())) {
       continue;
     }
-    if (sign != kSettings.end() && !is_read(in, sign->type) && says_something(in, key)) {
-      return Told{.key = key, .type = sign->type};
+    if (!is_read(in, sign->second.text) && says_something(in, key)) {
+      return Told{.key = key, .type = sign->second.text};
     }
   }
-  for (const WordSign& word : kWords) {
-    if (!is_read(in, word.sign.type) &&
-        lower(in.written(word.key)).find(word.sign.sign) != std::string::npos) {
-      return Told{.key = std::string(word.key), .type = word.sign.type};
+  const Value words = known_settings("megatron", "unmodelled_words");
+  for (const auto& [key, signs] : words.members) {
+    const std::string written = lower(in.written(key));
+    for (const auto& [word, type] : signs.members) {
+      if (!is_read(in, type.text) && written.find(word) != std::string::npos) {
+        return Told{.key = key, .type = type.text};
+      }
     }
   }
   return std::nullopt;
@@ -144,13 +94,15 @@ void refuse_unmodelled(const ImportTask& task) {
     task.in.fail(told->key, unmodelled_refusal(told->type));
     return;
   }
+  const Value scripts = known_settings("megatron", "unmodelled_scripts");
   for (const std::string& script : task.arguments.scripts) {
-    const auto* sign = std::find_if(kScripts.begin(), kScripts.end(), [&](const Sign& known) {
-      return script.find(known.sign) != std::string::npos;
+    const auto sign = std::ranges::find_if(scripts.members, [&](const auto& known) {
+      return script.find(known.first) != std::string::npos;
     });
-    const bool is_seeing = sees && sign != kScripts.end() && sign->sign == "pretrain_vlm";
-    if (sign != kScripts.end() && !is_seeing && !is_read(task.in, sign->type)) {
-      task.in.fail("", script + ": " + unmodelled_refusal(sign->type));
+    const bool is_known = sign != scripts.members.end();
+    const bool is_seeing = sees && is_known && sign->first == "pretrain_vlm";
+    if (is_known && !is_seeing && !is_read(task.in, sign->second.text)) {
+      task.in.fail("", script + ": " + unmodelled_refusal(sign->second.text));
       return;
     }
     if (!task.options.base && makes_own_model(task.in, script)) {

@@ -4,8 +4,7 @@
 #include <charconv>
 
 #include "titer/import/settings.hpp"
-#include "titer/input/file.hpp"
-#include "titer/input/shipped_data.hpp"
+#include "titer/input/known_settings.hpp"
 #include "titer/input/words.hpp"
 
 namespace titer {
@@ -41,13 +40,6 @@ bool says(const Value& value, const Value& usual) {
   const auto a = number_of_text(written);
   const auto b = number_of_text(other);
   return a && b ? *a == *b : written == other;
-}
-
-/// An object of what configs/settings has of a program.
-Value known_settings(std::string_view program, std::string_view object) {
-  Document document = load_json(data_file(kSettingsData, program));
-  Value* const found = document.root.find(object);
-  return found == nullptr ? Value() : std::move(*found);
 }
 
 /// A star at either end of a pattern stands for anything.
@@ -104,6 +96,13 @@ void Settings::skip_known(std::string_view program) {
     for (const Value& pattern : patterns.items) {
       skip_one(what, pattern.text);
     }
+  }
+}
+
+void Settings::rename_known(std::string_view program) {
+  const Value names = known_settings(program, "names");
+  for (const auto& [theirs, ours] : names.members) {
+    rename(theirs, ours.text);
   }
 }
 

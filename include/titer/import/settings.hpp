@@ -45,6 +45,8 @@ class Settings {
 
   /// Settings "from…" become "to…". One that is there already must have the same value.
   void rename(std::string_view from, std::string_view to);
+  /// The same of all that the program's file in configs/settings names otherwise.
+  void rename_known(std::string_view program);
   /// The same of all whose names begin so, whatever follows.
   void rename_all(std::string_view from, std::string_view to);
 

@@ -99,15 +99,7 @@ void read_host(const ImportTask& task) {
 
 void import_megatron_deepspeed(const ImportTask& task) {
   Settings& in = task.in;
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> names = {
-      {{"moe_expert_parallel_size", "expert_model_parallel_size"},
-       {"topk", "moe_router_topk"},
-       {"num_key_value_heads", "num_query_groups"},
-       {"ds_sequence_parallel_size", "context_parallel_size"},
-       {"moe_train_capacity_factor", "moe_expert_capacity_factor"}}};
-  for (const auto& [theirs, ours] : names) {
-    in.rename(theirs, ours);
-  }
+  in.rename_known("megatron-deepspeed");
   read_experts_of_layers(task);
   ImportTask with_defaults = task;
   const bool drops = !in.is_on("disable_moe_token_dropping");

@@ -2,9 +2,9 @@
 // and what later ones of before 2024 have of them.
 
 #include <algorithm>
-#include <array>
 
 #include "import/import_parts.hpp"
+#include "titer/input/known_settings.hpp"
 
 namespace titer {
 
@@ -12,27 +12,17 @@ void name_as_later_releases(Settings& in) {
   if (!in.has("batch_size") || in.has("micro_batch_size")) {
     return;
   }
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names = {
-      {{"batch_size", "micro_batch_size"},
-       {"model_parallel_size", "tensor_model_parallel_size"},
-       {"pipe_parallel_size", "pipeline_model_parallel_size"}}};
-  for (const auto& [theirs, ours] : names) {
-    in.rename(theirs, ours);
-  }
+  in.rename_known("megatron-first");
+}
+
+bool has_one_of(const Settings& in, std::string_view list) {
+  const Value keys = known_settings("megatron", list);
+  return std::ranges::any_of(keys.items, [&](const Value& key) { return in.has(key.text); });
 }
 
 /// By what releases had until 2023 and have no more.  [megatron/arguments.py of 2.x and 23.05:
 /// --use-flash-attn, --transformer-impl local]
-bool is_before_fused_attention(const Settings& in) {
-  constexpr std::array<std::string_view, 7> gone = {"batch_size",
-                                                    "DDP_impl",
-                                                    "data_impl",
-                                                    "checkpoint_activations",
-                                                    "checkpoint_num_layers",
-                                                    "distribute_checkpointed_activations",
-                                                    "activations_checkpoint_method"};
-  return std::any_of(gone.begin(), gone.end(), [&](std::string_view key) { return in.has(key); });
-}
+bool is_before_fused_attention(const Settings& in) { return has_one_of(in, "until_2023"); }
 
 void put_accumulation(const ImportTask& task) {
   const auto steps = task.in.integer("gas", 1);

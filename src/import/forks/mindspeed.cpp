@@ -9,39 +9,10 @@
 #include "import/hf/hf_parts.hpp"
 #include "import/import_parts.hpp"
 #include "titer/import/foreign_words.hpp"
+#include "titer/input/known_settings.hpp"
 
 namespace titer {
 namespace {
-
-struct MindSpeedWord {
-  std::string_view theirs;
-  std::string_view ours;
-};
-constexpr std::array<MindSpeedWord, 11> kRenamed = {
-    {{"multi_head_latent_attention", "multi_latent_attention"},
-     {"n_shared_experts", "num_shared_experts"},
-     {"n_group", "moe_router_num_groups"},
-     {"topk_group", "moe_router_group_topk"},
-     {"moe_intermediate_size", "moe_ffn_hidden_size"},
-     {"shared_expert_gate", "moe_shared_expert_gate"},
-     {"gelu_tanh", "geglu"},  // both of them have gates
-     {"swap_optimizer", "optimizer_cpu_offload"},
-     {"use_mc2", "tp_comm_overlap"},
-     {"worker_num", "num_processes"},  // of msrun, MindSpore's launcher
-     {"moe_fb_overlap", "overlap_moe_expert_parallel_comm"}}};
-
-/// What is asked for and taken in another way, which is said.
-constexpr std::array<MindSpeedWord, 10> kSaidOtherwise = {
-    {{"moe_alltoall_overlap_comm", "tokens are not taken on their way beside experts' products"},
-     {"moe_allgather_overlap_comm", "tokens are not taken on their way beside experts' products"},
-     {"use_ascend_coc", "products are not taken beside what their tensor group sends"},
-     {"dualpipev_dw_detach", "products for weights are taken where the schedule has them"},
-     {"recompute_in_advance", "what is computed again is taken right before its backward pass"},
-     {"mtp_mem_efficient_logits", "logits of further tokens are taken to be kept"},
-     {"recompute_mtp_norm", "modules for further tokens recompute as the layers do"},
-     {"recompute_mtp_layer", "modules for further tokens recompute as the layers do"},
-     {"variable_seq_lengths", "every sequence is taken as long as the longest"},
-     {"no_pad_to_seq_lengths", "every sequence is taken as long as the longest"}}};
 
 class MindSpeed {
  public:
@@ -49,9 +20,7 @@ class MindSpeed {
 
   void read() {
     const bool swaps = in_.is_on("swap_optimizer");
-    for (const auto& [theirs, ours] : kRenamed) {
-      in_.rename(theirs, ours);
-    }
+    in_.rename_known("mindspeed");
     take_stage();
     read_layers();
     read_experts();
@@ -74,9 +43,10 @@ class MindSpeed {
     if (Value* offload = task_.into.plan.find("offload"); offload != nullptr && swaps) {
       offload->erase("update");  // states come to the device, which updates
     }
-    for (const auto& [key, how] : kSaidOtherwise) {
+    const Value otherwise = known_settings("mindspeed", "taken_otherwise");
+    for (const auto& [key, how] : otherwise.members) {
       if (in_.is_on(key)) {
-        assume(task_, key, how);
+        assume(task_, key, how.text);
       }
     }
     in_.skip_known("mindspeed");
@@ -239,7 +209,7 @@ class MindSpeed {
 
   /// Parts of layers, unless layers are recomputed as a whole.
   void read_recompute() {
-    constexpr std::array<MindSpeedWord, 2> parts = {
+    constexpr std::array<ForeignWord, 2> parts = {
         {{"recompute_activation_function", "mlp_activation"}, {"recompute_norm", "layer_norm"}}};
     Value* const there = task_.into.plan.find("recompute");
     Value list = Value::make_array();

@@ -1,7 +1,6 @@
 // YAML of NeuronX Distributed Training (aws-neuron/neuronx-distributed-training), which grew out of
 // NeMo 1 and has its names but for these.  [docs/general/config_overview.rst]
 
-#include <array>
 #include <string>
 
 #include "import/hf/hf_parts.hpp"
@@ -11,24 +10,6 @@ namespace titer {
 namespace {
 
 constexpr std::string_view kAlignment = "model_alignment_strategy.";
-
-void rename_neuron(Settings& in) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> names = {
-      {{"precision.", "neuron_precision."},
-       {"data.micro_batch_size", "model.micro_batch_size"},
-       {"data.global_batch_size", "model.global_batch_size"},
-       {"data.tokenizer.", "model.tokenizer."},
-       {"distributed_strategy.zero1", "model.use_distributed_optimizer"},
-       {"distributed_strategy.", "model."},
-       {"model.num_kv_heads", "model.num_query_groups"},
-       {"model.has_bias", "model.bias"},
-       {"model.fusions.flash_attention", "model.use_flash_attention"},
-       {"model.moe.num_experts", "model.num_moe_experts"},
-       {"model.moe.top_k", "model.moe_router_topk"}}};
-  for (const auto& [theirs, ours] : names) {
-    in.rename(theirs, ours);
-  }
-}
 
 /// What of the experts is more than how many, and how many a token goes to.
 void read_neuron_experts(const ImportTask& task) {
@@ -119,7 +100,7 @@ void import_neuron(const ImportTask& task) {
   if (is_by_preferences(task)) {
     return;
   }
-  rename_neuron(in);
+  in.rename_known("nemo-neuron");
   read_neuron_experts(task);
   read_neuron_recompute(task);
   put_neuron_precision(task);

@@ -32,8 +32,8 @@ const std::string* written_as(const std::map<std::string, std::string>& written,
 }  // namespace
 
 void FilesRead::add(const std::string& text, const std::string& name) {
-  if (!parsed_.empty() && parsed_.back().format != nullptr &&
-      parsed_.back().format->comes_in_parts && is_configuration(name)) {
+  if (!parsed_.empty() && parsed_.back().format && parsed_.back().format->comes_in_parts &&
+      is_configuration(name)) {
     add_part(parsed_.back(), text, name);
     return;
   }

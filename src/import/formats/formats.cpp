@@ -183,13 +183,12 @@ void refuse_named(std::string_view text,
                    "; `titer import --help` names those that are read");
 }
 
-/// The format of a command that begins as only one program's does; null for none.
-const ForeignFormat* format_of_program(std::string_view program) {
-  const std::span<const ForeignFormat> known = foreign_formats();
-  const auto found = std::find_if(known.begin(), known.end(), [&](const ForeignFormat& format) {
-    return !format.program.empty() && program.starts_with(format.program);
-  });
-  return found == known.end() ? nullptr : &*found;
+/// The first that is so.
+template <class Is>
+std::optional<ForeignFormat> format_with(const Is& is) {
+  const std::vector<ForeignFormat> known = foreign_formats();
+  const auto found = std::ranges::find_if(known, is);
+  return found == known.end() ? std::nullopt : std::optional(*found);
 }
 
 /// By what a program in Python imports.
@@ -211,13 +210,10 @@ void refuse_tool(const ArgumentText& arguments, const std::string& file) {
 
 }  // namespace
 
-const ForeignFormat* format_of(const Value& root, Syntax syntax) {
-  const std::span<const ForeignFormat> known = foreign_formats();
+std::optional<ForeignFormat> format_of(const Value& root, Syntax syntax) {
   const Members members(root);
-  const auto found = std::find_if(known.begin(), known.end(), [&](const ForeignFormat& format) {
-    return fits(format, members, name_of(syntax));
-  });
-  return found == known.end() ? nullptr : &*found;
+  return format_with(
+      [&](const ForeignFormat& format) { return fits(format, members, name_of(syntax)); });
 }
 
 Foreign parse_foreign(std::string_view text,
@@ -240,25 +236,28 @@ Foreign parse_foreign(std::string_view text,
   } else {
     made.document = parse(text, file, syntax);
   }
-  made.format = format_of_program(made.arguments.program);
-  if (made.format == nullptr) {
+  // A command may begin as only one program's does.
+  made.format = format_with([&](const ForeignFormat& format) {
+    return !format.program.empty() && made.arguments.program.starts_with(format.program);
+  });
+  if (!made.format) {
     made.format = format_of(made.document.root, syntax);
   }
   made.syntax = syntax;
   if (only_changes(made)) {
     return made;
   }
-  if (made.format == nullptr && syntax == Syntax::arguments) {
+  if (!made.format && syntax == Syntax::arguments) {
     refuse_named(text, file, "starts a program of", kUnreadPrograms);
     refuse_arguments(file, made.arguments, !made.document.root.members.empty());
   }
-  if (made.format == nullptr) {
+  if (!made.format) {
     refuse_unknown(made.document.root, file);
   }
-  if (made.format->import == nullptr && made.format->import_whole == nullptr) {
-    const std::string_view instead = made.format->instead;
-    throw InputError(file + ": is " + std::string(made.format->name) + ", which is not read" +
-                     (instead.empty() ? "" : "; " + std::string(instead)));
+  if (made.format->import == nullptr && !made.format->is_model) {
+    const std::string& instead = made.format->instead;
+    throw InputError(file + ": is " + made.format->name + ", which is not read" +
+                     (instead.empty() ? "" : "; " + instead));
   }
   return made;
 }

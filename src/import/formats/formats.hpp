@@ -1,9 +1,10 @@
 #pragma once
 // Whose file it is that is imported: every format that is known, in one list.
 
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "titer/import/imported.hpp"
 #include "titer/script/foreign_text.hpp"
@@ -13,9 +14,6 @@ namespace titer {
 struct ImportTask;
 struct Foreign;
 
-inline constexpr std::string_view kHuggingFace = "a HuggingFace configuration";
-inline constexpr std::string_view kDeepSpeed = "a DeepSpeed configuration";
-inline constexpr std::string_view kMegatron = "Megatron-LM arguments";
 inline constexpr std::string_view kAccelerate = "an accelerate configuration";
 
 /// Of text, as far as it is parsed in one way.
@@ -24,18 +22,16 @@ enum class Syntax { json, yaml, toml, arguments, python };
 /// A format is known by keys, which are written as Settings calls them; paths with dots, divided by
 /// blanks. The first of the list that a file fits is its own.
 struct ForeignFormat {
-  std::string_view name;      // with its article
-  std::string_view syntaxes;  // "json yaml"
-  std::string_view all;       // keys that all have to be there
-  std::string_view any;       // of which one has to be there; "" for none
+  std::string name;      // with its article
+  std::string syntaxes;  // "json yaml"
+  std::string all;       // keys that all have to be there
+  std::string any;       // of which one has to be there; "" for none
   /// Reads the settings of a run. Null: a format that is told from others, and not read …
   void (*import)(const ImportTask& task) = nullptr;
   /// … unless a document as a whole says what a model is.
-  void (*import_whole)(const Foreign& foreign,
-                       const std::string& file,
-                       ImportedRun& into) = nullptr;
-  std::string_view program{};  // or what starts it: how such a command begins
-  std::string_view instead{};  // of one that is not read: what could be
+  bool is_model = false;
+  std::string program{};  // or what starts it: how such a command begins
+  std::string instead{};  // of one that is not read: what could be
   /// It names batches, precision and model for DeepSpeed's "auto".
   bool is_trainer = false;
   /// A run has several files of it, each with some of the keys.
@@ -46,7 +42,7 @@ struct ForeignFormat {
 struct Foreign {
   Document document;
   ArgumentText arguments;                 // of a shell script, less its flags
-  const ForeignFormat* format = nullptr;  // null: a command that only changes another file
+  std::optional<ForeignFormat> format{};  // none: a command that only changes another file
   Syntax syntax = Syntax::json;
 };
 
@@ -69,9 +65,9 @@ void add_settings(Foreign& command, std::string_view text, const std::string& fi
 [[nodiscard]] std::vector<std::string> configurations_of(const Foreign& script);
 
 /// How a program's files are told apart, in the order in which they are tried.
-[[nodiscard]] std::span<const ForeignFormat> foreign_formats();
+[[nodiscard]] std::vector<ForeignFormat> foreign_formats();
 
-/// The format of a document; null for none that is known.
-[[nodiscard]] const ForeignFormat* format_of(const Value& root, Syntax syntax);
+/// The format of a document; none that is known.
+[[nodiscard]] std::optional<ForeignFormat> format_of(const Value& root, Syntax syntax);
 
 }  // namespace titer

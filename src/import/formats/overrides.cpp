@@ -176,7 +176,7 @@ std::vector<std::string> configurations_of(const Foreign& script) {
                          std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
                            return name.ends_with(ending);
                          });
-    if (is_file && script.syntax == Syntax::arguments && script.format == nullptr) {
+    if (is_file && script.syntax == Syntax::arguments && !script.format) {
       files.push_back(name);
     }
   }
@@ -187,7 +187,7 @@ std::string changed_configuration(const Foreign& script) {
   const auto is_yaml = [](std::string_view name) {
     return name.ends_with(".yaml") || name.ends_with(".yml");
   };
-  if (script.syntax != Syntax::arguments || script.format == nullptr ||
+  if (script.syntax != Syntax::arguments || !script.format ||
       script.format->import != import_hf_trainer) {
     return "";
   }
@@ -212,7 +212,7 @@ const Value* named_configuration(const Foreign& script) {
 }
 
 bool only_changes(const Foreign& script) {
-  return script.syntax == Syntax::arguments && script.format == nullptr &&
+  return script.syntax == Syntax::arguments && !script.format &&
          (!changes_of(script).empty() || !configurations_of(script).empty());
 }
 
@@ -223,7 +223,7 @@ Foreign alone(const Foreign& script, const std::string& file) {
   made.syntax = Syntax::yaml;
   made.format = format_of(made.document.root, Syntax::yaml);
   const std::string named = listed_files(script);
-  if (made.format == nullptr || made.format->import == nullptr) {
+  if (!made.format || made.format->import == nullptr) {
     refuse_named_configuration(script, file);
     const std::string what = named.empty() ? "a configuration" : shortened(named, 60);
     throw InputError(
@@ -247,8 +247,7 @@ void apply_changes(std::vector<Foreign>& files,
                    std::vector<std::string>& names,
                    const ImportOptions& options) {
   const auto target = std::find_if(files.begin(), files.end(), [](const Foreign& file) {
-    return file.syntax != Syntax::arguments && file.format != nullptr &&
-           file.format->import != nullptr;
+    return file.syntax != Syntax::arguments && file.format && file.format->import != nullptr;
   });
   if (!options.overrides.empty() && target == files.end()) {
     throw InputError("--override: expected a configuration among the files, whose keys it changes");

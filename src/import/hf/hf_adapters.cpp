@@ -1,51 +1,12 @@
 // Adapters as PEFT, LLaMA-Factory, axolotl and torchtune name them.
 
 #include <algorithm>
-#include <array>
 
 #include "hf_parts.hpp"
-#include "titer/import/foreign_words.hpp"
+#include "titer/input/known_settings.hpp"
 
 namespace titer {
 namespace {
-
-/// Products of layers by their modules' names; several of ours where they are one of theirs.
-constexpr std::array<ForeignWord, 36> kTargets = {{{"q_proj", "query"},
-                                                   {"to_q", "query"},
-                                                   {"to_k", "key"},
-                                                   {"to_v", "value"},
-                                                   {"to_out.0", "output"},
-                                                   {"add_q_proj", "query"},
-                                                   {"add_k_proj", "key"},
-                                                   {"add_v_proj", "value"},
-                                                   {"to_add_out", "output"},
-                                                   {"k_proj", "key"},
-                                                   {"v_proj", "value"},
-                                                   {"o_proj", "output"},
-                                                   {"out_proj", "output"},
-                                                   {"output_proj", "output"},
-                                                   {"up_proj", "up"},
-                                                   {"gate_proj", "gate"},
-                                                   {"down_proj", "down"},
-                                                   {"w1", "gate"},
-                                                   {"w2", "down"},
-                                                   {"w3", "up"},
-                                                   {"fc1", "up"},
-                                                   {"fc2", "down"},
-                                                   {"qkv_proj", "query key value"},
-                                                   {"query_key_value", "query key value"},
-                                                   {"c_attn", "query key value"},
-                                                   {"w_pack", "query key value"},
-                                                   {"wqkv", "query key value"},
-                                                   {"gate_up_proj", "gate up"},
-                                                   {"dense", "output"},
-                                                   {"wo", "output"},
-                                                   {"dense_h_to_4h", "up"},
-                                                   {"dense_4h_to_h", "down"},
-                                                   {"linear_qkv", "query key value"},
-                                                   {"linear_proj", "output"},
-                                                   {"linear_fc1", "gate up"},
-                                                   {"linear_fc2", "down"}}};
 
 /// Words of a list, or of a text with commas or blanks.
 std::vector<std::string> target_words(const ImportTask& task, std::string_view key) {
@@ -89,13 +50,15 @@ Value targets_of(const ImportTask& task, const AdapterKeys& keys) {
     }
     words = {std::string(keys.usual_targets)};
   }
+  // Products of layers by their modules' names; several of ours where they are one of theirs.
+  const Value modules = known_settings("peft-adapter", "targets");
   std::vector<std::string> targets;
   for (const std::string& word : words) {
     if (word == "all" || word == "all-linear") {
       return Value("all-linear");
     }
-    if (const auto known = our_word(kTargets, word)) {
-      add_target(*known, targets);
+    if (const Value* const known = modules.find(word)) {
+      add_target(known->text, targets);
     } else if (word.find(' ') != std::string::npos) {
       add_target(word, targets);
     } else {
@@ -124,9 +87,10 @@ bool is_held_whole(const Value& plan) {
 /// Whether one of the modules holds several matrices, beside which is one adapter.
 bool names_fused(const ImportTask& task, const AdapterKeys& keys) {
   const std::vector<std::string> words = target_words(task, keys.targets);
-  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    const auto known = our_word(kTargets, word);
-    return known && known->find(' ') != std::string_view::npos;
+  const Value modules = known_settings("peft-adapter", "targets");
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    const Value* const known = modules.find(word);
+    return known != nullptr && known->text.find(' ') != std::string::npos;
   });
 }
 

@@ -5,57 +5,23 @@
 #include <array>
 
 #include "hf_parts.hpp"
+#include "titer/input/known_settings.hpp"
 #include "titer/input/words.hpp"
 
 namespace titer {
 namespace {
 
-/// Configurations that come with LLaMA-Factory (examples/deepspeed) and axolotl
-/// (deepspeed_configs), as far as a plan follows from them.
-struct KnownFile {
-  std::string_view name;
-  std::string_view text;
-};
-constexpr std::array<KnownFile, 14> kKnownFiles = {
-    {{"ds_z0_config.json", R"({"zero_optimization": {"stage": 0}})"},
-     {"ds_z2_config.json", R"({"zero_optimization": {"stage": 2, "overlap_comm": false}})"},
-     {"ds_z2_offload_config.json",
-      R"({"zero_optimization": {"stage": 2, "overlap_comm": false,
-         "offload_optimizer": {"device": "cpu"}}})"},
-     {"ds_z3_config.json", R"({"zero_optimization": {"stage": 3, "overlap_comm": false}})"},
-     {"ds_z3_offload_config.json",
-      R"({"zero_optimization": {"stage": 3, "overlap_comm": false,
-         "offload_optimizer": {"device": "cpu"}, "offload_param": {"device": "cpu"}}})"},
-     {"ds_z3_fp8_config.json",
-      R"({"zero_optimization": {"stage": 3, "overlap_comm": false,
-         "offload_optimizer": {"device": "cpu"}}})"},
-     {"zero1.json", R"({"zero_optimization": {"stage": 1, "overlap_comm": true}})"},
-     {"zero1_torch_compile.json", R"({"zero_optimization": {"stage": 1, "overlap_comm": true}})"},
-     {"zero2.json",
-      R"({"zero_optimization": {"stage": 2, "overlap_comm": true,
-         "offload_optimizer": {"device": "cpu"}}})"},
-     {"zero2_torch_compile.json",
-      R"({"zero_optimization": {"stage": 2, "overlap_comm": true,
-         "offload_optimizer": {"device": "cpu"}}})"},
-     {"zero3.json", R"({"zero_optimization": {"stage": 3, "overlap_comm": true}})"},
-     {"zero3_bf16.json", R"({"zero_optimization": {"stage": 3, "overlap_comm": true}})"},
-     {"zero3_bf16_cpuoffload_params.json",
-      R"({"zero_optimization": {"stage": 3, "overlap_comm": true,
-         "offload_param": {"device": "cpu"}}})"},
-     {"zero3_bf16_cpuoffload_all.json",
-      R"({"zero_optimization": {"stage": 3, "overlap_comm": true,
-         "offload_optimizer": {"device": "cpu"}, "offload_param": {"device": "cpu"}}})"}}};
-
-/// Others have files of axolotl's names, too, and offload nothing in them.
-const KnownFile* known_file(const ImportTask& task, std::string_view path) {
+/// One of the configurations that come with LLaMA-Factory (examples/deepspeed) and axolotl
+/// (deepspeed_configs), as far as a plan follows from it. Others have files of axolotl's names,
+/// too, and offload nothing in them.
+std::optional<Document> known_file(const ImportTask& task, std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  if (!name.starts_with("ds_") && !task.in.has("base_model")) {
-    return nullptr;
+  const Value files = known_settings("deepspeed", "files");
+  const Value* const found = files.find(name);
+  if (found == nullptr || (!name.starts_with("ds_") && !task.in.has("base_model"))) {
+    return std::nullopt;
   }
-  const auto* const found = std::find_if(kKnownFiles.begin(),
-                                         kKnownFiles.end(),
-                                         [&](const KnownFile& file) { return file.name == name; });
-  return found == kKnownFiles.end() ? nullptr : found;
+  return parse_json(to_json(*found), std::string(name));
 }
 
 /// The digit behind "zero", "stage" or "z" in a file's name; none: the name tells no stage, or of
@@ -90,13 +56,7 @@ void read_file(const ImportTask& task, const Document& document) {
 /// A section of accelerate's, with names of its own for the same.
 bool put_section(const ImportTask& task) {
   Settings& in = task.in;
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names = {
-      {{"deepspeed_config.zero_stage", "zero_optimization.stage"},
-       {"deepspeed_config.offload_optimizer_device", "zero_optimization.offload_optimizer.device"},
-       {"deepspeed_config.offload_param_device", "zero_optimization.offload_param.device"}}};
-  for (const auto& [theirs, ours] : names) {
-    in.rename(theirs, ours);
-  }
+  in.rename_known("accelerate-deepspeed");
   if (!in.has("zero_optimization.stage")) {
     return false;
   }
@@ -193,14 +153,14 @@ bool put_deepspeed(const ImportTask& task, std::string_view key) {
     read_file(task, parse_json(read_small_text(file), file));
     return true;
   }
-  const KnownFile* const known = known_file(task, *path);
-  if (known == nullptr) {
+  const auto known = known_file(task, *path);
+  if (!known) {
     if (!put_named_stage(task, key, *path)) {
       in.fail(key, "is not beside the file, and none that is known by its name; give it there");
     }
     return true;
   }
-  read_file(task, parse_json(known->text, std::string(known->name)));
+  read_file(task, *known);
   assume(task, key, "read as the one of that name that LLaMA-Factory or axolotl come with");
   return true;
 }

@@ -175,7 +175,7 @@ void put_hub_model(const ImportTask& task, std::string_view key, const std::stri
     assume(task, key, "taken as one that was tuned, of the model with which its name begins");
   }
   if (!known->shipped.empty()) {
-    task.into.shipped = std::string(known->shipped);
+    task.into.shipped = known->shipped;
     return;
   }
   put_model_of_config(task, known->config);
@@ -188,27 +188,6 @@ void put_hub_model(const ImportTask& task, std::string_view key, const std::stri
 }
 
 namespace {
-
-/// The widths that classes of the transformers have by themselves.
-constexpr std::array<std::array<std::string_view, 2>, 7> kWidthsOfTypes = {
-    {{"gpt2", "vocab_size=50257,n_positions=1024,n_embd=768,n_layer=12,n_head=12"},
-     {"gptj", "vocab_size=50400,n_positions=2048,n_embd=4096,n_layer=28,n_head=16"},
-     {"gpt_neox",
-      "vocab_size=50432,hidden_size=6144,num_hidden_layers=44,num_attention_heads=64,"
-      "intermediate_size=24576,max_position_embeddings=2048"},
-     {"opt",
-      "vocab_size=50272,hidden_size=768,num_hidden_layers=12,ffn_dim=3072,num_attention_heads=12,"
-      "max_position_embeddings=2048"},
-     {"llama",
-      "vocab_size=32000,hidden_size=4096,intermediate_size=11008,num_hidden_layers=32,"
-      "num_attention_heads=32,max_position_embeddings=2048"},
-     {"mistral",
-      "vocab_size=32000,hidden_size=4096,intermediate_size=14336,num_hidden_layers=32,"
-      "num_attention_heads=32,num_key_value_heads=8,max_position_embeddings=131072,"
-      "sliding_window=4096"},
-     {"qwen2",
-      "vocab_size=151936,hidden_size=4096,intermediate_size=22016,num_hidden_layers=32,"
-      "num_attention_heads=32,num_key_value_heads=32,max_position_embeddings=32768"}}};
 
 /// "n_embd=1024,n_layer=24" over what is there; false for another text.
 [[nodiscard]] bool put_changes(Value& config, std::string_view changes, const std::string& file) {
@@ -232,16 +211,13 @@ constexpr std::array<std::array<std::string_view, 2>, 7> kWidthsOfTypes = {
   if (!type || task.options.base || task.others.has_model) {
     return false;
   }
-  Value config = Value::make_object();
-  config.add("model_type", Value(*type));
-  const auto* const own = std::find_if(kWidthsOfTypes.begin(),
-                                       kWidthsOfTypes.end(),
-                                       [&](const auto& known) { return known[0] == *type; });
-  if (own == kWidthsOfTypes.end() && !task.in.has(overrides)) {
+  std::optional<Value> own = config_in_hub("types", *type);
+  if (!own && !task.in.has(overrides)) {
     return false;
   }
-  if (own != kWidthsOfTypes.end()) {
-    static_cast<void>(put_changes(config, (*own)[1], task.file));
+  Value config = own ? std::move(*own) : Value::make_object();
+  if (!own) {
+    config.add("model_type", Value(*type));
   }
   if (!put_changes(config, task.in.text(overrides).value_or(""), task.file)) {
     task.in.fail(overrides, "expected changes such as n_embd=1024,n_layer=24");

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "import/hf/hf_parts.hpp"
-#include "titer/import/foreign_words.hpp"
+#include "titer/input/known_settings.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 #include "titer/script/python/python_branches.hpp"
@@ -204,35 +204,15 @@ class HfProgram {
   }
 
   void add_adapters(const PythonCall& call, Origin at) {
-    constexpr std::array<ForeignWord, 9> keys = {
-        {{"r", "lora_r"},
-         {"max_seq_length", "model_max_length"},
-         {"target_modules", "lora_target_modules"},
-         {"lora_alpha", "lora_alpha"},
-         {"lora_dropout", "lora_dropout"},
-         {"modules_to_save", "modules_to_save"},
-         {"bias", "lora_bias"},
-         {"task_type", "lora_task_type"},
-         {"use_gradient_checkpointing", "gradient_checkpointing"}}};
+    const Value keys = known_settings("peft-programs", "adapter_arguments");
     put("use_peft", Value(true), at);
     for (auto& [key, value] : values_.arguments(call.inside, at)) {
-      const auto known = our_word(keys, key);
-      put(known ? std::string(*known) : "peft." + key, std::move(value), at);
+      const Value* const known = keys.find(key);
+      put(known != nullptr ? known->text : "peft." + key, std::move(value), at);
     }
   }
 
   void add_model(const PythonCall& call, Origin at) {
-    constexpr std::array<ForeignWord, 10> keys = {
-        {{"model_name", "model_name_or_path"},
-         {"load_in_16bit", "load_in_16bit"},
-         {"pretrained_model_name_or_path", "model_name_or_path"},
-         {"load_in_4bit", "load_in_4bit"},
-         {"load_in_8bit", "load_in_8bit"},
-         {"max_seq_length", "model_max_length"},
-         {"attn_implementation", "attn_implementation"},
-         {"use_flash_attention_2", "use_flash_attention_2"},
-         {"torch_dtype", "torch_dtype"},
-         {"full_finetuning", "full_finetune"}}};
     if (root_.find("model_name_or_path") != nullptr) {
       return;
     }
@@ -241,9 +221,10 @@ class HfProgram {
     if (!parts.empty() && !assigned(parts.front()) && !parts.front().starts_with('*')) {
       put("model_name_or_path", values_.value(parts.front(), at), at);
     }
+    const Value keys = known_settings("peft-programs", "model_arguments");
     for (auto& [key, value] : values_.arguments(call.inside, at)) {
-      if (const auto known = our_word(keys, key)) {
-        put(*known, std::move(value), at);
+      if (const Value* const known = keys.find(key)) {
+        put(known->text, std::move(value), at);
       }
     }
     if (owner_of(call.name).ends_with("Classification")) {

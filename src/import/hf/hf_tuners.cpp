@@ -147,19 +147,10 @@ bool is_swift_program(const ImportTask& task) {
 /// SftArguments, with 2048 tokens and, by LoRATM of swift/llm/utils/model.py, adapters of query,
 /// key and value]
 void rename_old_swift(Settings& in) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names = {
-      {{"model_id_or_path", "model"},
-       {"sft_type", "train_type"},
-       {"batch_size", "per_device_train_batch_size"},
-       {"quantization_bit", "quant_bits"},
-       {"lora_target_modules", "target_modules"},
-       {"use_flash_attn", "use_flash_attention"}}};
   if (!in.has("model") && !in.has("model_id_or_path") && !in.has("model_name_or_path")) {
     in.rename("model_type", "model");
   }
-  for (const auto& [theirs, ours] : names) {
-    in.rename(theirs, ours);
-  }
+  in.rename_known("swift");
 }
 
 /// Where it is not told, as many micro-batches as a step of 16 sequences has.

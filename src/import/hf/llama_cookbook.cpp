@@ -29,9 +29,7 @@ constexpr TrainerKeys kAlpacaKeys = {.model = "base_model",
 /// Of FSDP it has a section of its own, whose keys may stand without its name.
 void rename_cookbook(Settings& in) {
   in.rename_all("fsdp_config.", "");
-  in.rename("sharding_strategy", "fsdp_config.sharding_strategy");
-  in.rename("lora_config.r", "lora_r");
-  in.rename("lora_config.target_modules", "lora_target_modules");
+  in.rename_known("llama-cookbook");
 }
 
 /// Weights are of the checkpoint's type, sharded or not, and all else is of theirs; adapters are

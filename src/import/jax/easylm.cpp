@@ -7,24 +7,10 @@
 #include <string>
 
 #include "import/hf/hf_parts.hpp"
-#include "import/hf/hub_models.hpp"
 #include "import/recipes/recipe_parts.hpp"
 
 namespace titer {
 namespace {
-
-/// By their names without "llama_".
-/// [EasyLM/models/llama/llama_model.py, LLAMA_STANDARD_CONFIGS and get_standard_llama_config]
-constexpr std::array<HubShape, 9> kEasyModels = {
-    {{"1b", "llama", 22, 2048, 5504, 16, 16, 32000, 2048},
-     {"3b", "llama", 26, 3200, 8640, 32, 32, 32000, 2048},
-     {"7b", "llama", 32, 4096, 11008, 32, 32, 32000, 2048},
-     {"13b", "llama", 40, 5120, 13824, 40, 40, 32000, 2048},
-     {"30b", "llama", 60, 6656, 17920, 52, 52, 32000, 2048},
-     {"65b", "llama", 80, 8192, 22016, 64, 64, 32000, 2048},
-     {"debug", "llama", 2, 128, 256, 4, 4, 32000, 2048},
-     {"llama3_8b", "llama", 32, 4096, 14336, 32, 8, 128256, 8192},
-     {"llama3_70b", "llama", 80, 8192, 28672, 64, 8, 128256, 8192}}};
 
 class EasyLm {
  public:
@@ -46,20 +32,16 @@ class EasyLm {
 
  private:
   /// A file of widths is asked for; a name is one of the program's own.
-  [[nodiscard]] const HubShape* named_model() {
+  [[nodiscard]] std::optional<Value> named_model() {
     const std::string_view key =
         in_.has("load_llama_config") ? "load_llama_config" : "llama.base_model";
     std::string name = in_.word(key).value_or("");
     name = name.starts_with("llama_") ? name.substr(6) : name;
-    const auto* const found =
-        std::find_if(kEasyModels.begin(), kEasyModels.end(), [&](const HubShape& known) {
-          return known.name == (name.empty() ? "7b" : name);
-        });
-    if (found == kEasyModels.end()) {
+    auto found = config_in_hub("easylm", name.empty() ? "7b" : name);
+    if (!found) {
       in_.fail(key,
                "expected 1b, 3b, 7b, 13b, 30b, 65b, llama3_8b or llama3_70b; of another model "
                "--with gives the config.json, --model a name");
-      return nullptr;
     }
     return found;
   }
@@ -74,24 +56,20 @@ class EasyLm {
       static_cast<void>(in_.text("llama.base_model"));
       return;
     }
-    const HubShape* const usual = named_model();
-    if (usual == nullptr) {
+    std::optional<Value> model = named_model();
+    if (!model) {
       return;
     }
-    HubShape model = *usual;
-    model.vocabulary = task_.options.vocabulary.value_or(model.vocabulary);
-    const auto change = [&](const std::string& key, std::int64_t& width) {
+    if (task_.options.vocabulary) {
+      *model->find("vocab_size") = Value(*task_.options.vocabulary);
+    }
+    for (auto& [key, width] : model->members) {
+      const bool is_width = width.is_integer && key != "max_position_embeddings";
+      const auto told = is_width ? in_.integer("llama." + key, 1, kMostWidth) : std::nullopt;
       // A model that is named is as its name says.
-      const auto told = in_.integer("llama." + key, 1, kMostWidth);
-      width = in_.has("load_llama_config") ? width : told.value_or(width);
-    };
-    change("num_hidden_layers", model.layers);
-    change("hidden_size", model.hidden);
-    change("intermediate_size", model.ffn);
-    change("num_attention_heads", model.heads);
-    change("num_key_value_heads", model.kv_heads);
-    change("vocab_size", model.vocabulary);
-    put_model_of_config(task_, config_of(model));
+      width = told && !in_.has("load_llama_config") ? Value(*told) : width;
+    }
+    put_model_of_config(task_, *model);
   }
 
   /// "1,-1,4" or "dp:1,fsdp:-1,mp:4"; "!" before it where axes may share those of the machine.

@@ -8,6 +8,7 @@
 #include "import/hf/hf_parts.hpp"
 #include "import/recipes/recipe_parts.hpp"
 #include "titer/input/words.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -59,11 +60,8 @@ class Levanter {
 
   [[nodiscard]] const LevanterModel* known_model() {
     const std::string type = in_.word("model.type").value_or("gpt2");
-    const auto* const found = std::find_if(
-        kLevanterModels.begin(), kLevanterModels.end(), [&](const LevanterModel& known) {
-          return known.type == type;
-        });
-    if (found == kLevanterModels.end()) {
+    const auto* const found = first_with(kLevanterModels, type, &LevanterModel::type);
+    if (found == nullptr) {
       in_.fail("model.type", "expected llama, mistral, mixtral, qwen or gpt2: others are not read");
       return nullptr;
     }

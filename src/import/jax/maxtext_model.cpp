@@ -6,6 +6,7 @@
 #include "import/hf/hf_parts.hpp"
 #include "import/recipes/recipe_parts.hpp"
 #include "maxtext_parts.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -106,11 +107,7 @@ class MaxTextModel {
 
   const ExpertBlock* expert_block() {
     const std::string name = in_.word("decoder_block").value_or("");
-    const auto* const found =
-        std::find_if(kExpertBlocks.begin(), kExpertBlocks.end(), [&](const ExpertBlock& known) {
-          return known.block == name;
-        });
-    return found == kExpertBlocks.end() ? nullptr : found;
+    return first_with(kExpertBlocks, name, &ExpertBlock::block);
   }
 
   void put_experts(const ExpertBlock& block, std::int64_t experts, Value& config) {

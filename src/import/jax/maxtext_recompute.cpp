@@ -6,6 +6,7 @@
 #include <string>
 
 #include "maxtext_parts.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -72,11 +73,8 @@ Value modules_of(const ImportTask& task, const Policy& policy) {
 void put_remat_policy(const ImportTask& task) {
   Value& plan = task.into.plan;
   const std::string policy = task.in.word("remat_policy").value_or("full");
-  const auto* const found =
-      std::find_if(kRematPolicies.begin(), kRematPolicies.end(), [&](const Policy& known) {
-        return known.theirs == policy;
-      });
-  if (found == kRematPolicies.end()) {
+  const auto* const found = first_with(kRematPolicies, policy, &Policy::theirs);
+  if (found == nullptr) {
     assume(task, "remat_policy", "taken as full");
     plan.add("recompute", Value("full"));
   } else if (found->recompute[1].empty()) {
@@ -84,7 +82,7 @@ void put_remat_policy(const ImportTask& task) {
   } else {
     plan.add("recompute", modules_of(task, *found));
   }
-  if (found != kRematPolicies.end() && found->goes_to_host) {
+  if (found != nullptr && found->goes_to_host) {
     Value offload = Value::make_object();
     offload.add("activations", Value("host"));
     plan.add("offload", std::move(offload));

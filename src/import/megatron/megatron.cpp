@@ -28,51 +28,13 @@ void finish(const ImportTask& task) {
 
 /// Megatron-LM of 2021 and 2022 has none of these.
 std::string_view stack_of(const Settings& in) {
-  constexpr std::array<std::string_view, 20> since = {"use_mcore_models",
-                                                      "transformer_impl",
-                                                      "attention_backend",
-                                                      "overlap_grad_reduce",
-                                                      "overlap_param_gather",
-                                                      "context_parallel_size",
-                                                      "group_query_attention",
-                                                      "multi_latent_attention",
-                                                      "num_experts",
-                                                      "swiglu",
-                                                      "fp8_format",
-                                                      "tp_comm_overlap",
-                                                      "ckpt_format",
-                                                      "use_dist_ckpt",
-                                                      "trainer.strategy.ddp",
-                                                      "manual_gc",
-                                                      "normalization",
-                                                      "use_pytorch_profiler",
-                                                      "log_throughput",
-                                                      "num_dataset_builder_threads"};
-  const bool is_core =
-      std::any_of(since.begin(), since.end(), [&](std::string_view key) { return in.has(key); });
-  return is_core && !in.has("use_legacy_models") ? "megatron-core" : "megatron-lm";
+  const bool is_core = has_one_of(in, "since_core") && !in.has("use_legacy_models");
+  return is_core ? "megatron-core" : "megatron-lm";
 }
 
 /// NeMo and its kin call the same settings otherwise.
 void rename_settings(Settings& in) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> names = {
-      {{"data.seq_length", "seq_length"},
-       {"qk_nope_head_dim", "qk_head_dim"},
-       {"qk_rope_head_dim", "qk_pos_emb_head_dim"},
-       {"num_mtp_predictor", "mtp_num_layers"},
-       {"num_attention_heads_kv", "num_query_groups"},
-       {"sequence_length", "seq_length"},
-       {"num_layers_in_first_pipeline_stage", "decoder_first_pipeline_num_layers"},
-       {"num_layers_in_last_pipeline_stage", "decoder_last_pipeline_num_layers"},
-       {"expert_parallel_size", "expert_model_parallel_size"},
-       {"activations_checkpoint_granularity", "recompute_granularity"},
-       {"activations_checkpoint_method", "recompute_method"},
-       {"activations_checkpoint_num_layers", "recompute_num_layers"},
-       {"expert_tensor_model_parallel_size", "expert_tensor_parallel_size"},
-       {"optim.optimizer", "optimizer"}}};
-  for (const auto& [theirs, ours] : names) {
-    in.rename(theirs, ours);
-  }
+  in.rename_known("nemo");
   // Of what is read at a time the data tell; what the model could read stands beside it.
   if (!in.has("seq_length")) {
     in.rename("encoder_seq_length", "seq_length");
@@ -85,24 +47,6 @@ void refuse_other_blocks(Settings& in) {
   const std::string block = in.word("transformer_block_type").value_or("pre_ln");
   if (block != "pre_ln") {
     in.fail("transformer_block_type", "expected pre_ln: other blocks are not modelled");
-  }
-}
-
-/// What NeMo's functions that make a trainer call the same settings.
-void rename_trainer(Settings& in) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> names = {
-      {{"plugins.precision", "trainer.precision"},
-       {"plugins.grad_reduce_in_fp32", "grad_reduce_in_fp32"},
-       {"num_gpus_per_node", "trainer.devices"},
-       {"tensor_parallelism", "tensor_model_parallel_size"},
-       {"pipeline_parallelism", "pipeline_model_parallel_size"},
-       {"pipeline_parallelism_type", "pipeline_dtype"},
-       {"virtual_pipeline_parallelism", "virtual_pipeline_model_parallel_size"},
-       {"context_parallelism", "context_parallel_size"},
-       {"sequence_parallelism", "sequence_parallel"},
-       {"expert_parallelism", "expert_model_parallel_size"}}};
-  for (const auto& [theirs, ours] : names) {
-    in.rename("trainer." + std::string(theirs), ours);
   }
 }
 
@@ -257,13 +201,11 @@ void import_bridge_recipe(const ImportTask& task) {
                        in.has("trainer.strategy.ddp") ||
                        in.has("recipe_arguments.num_gpus_per_node");
   task.into.stack = is_nemo ? "nemo" : "megatron-bridge";
-  in.rename("recipe_arguments.num_nodes", "trainer.num_nodes");
-  in.rename("recipe_arguments.num_gpus_per_node", "trainer.devices");
   const std::vector<std::string> keys = in.keys();
   const bool has_ddp = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
     return key.starts_with("trainer.strategy.ddp.");
   });
-  rename_trainer(in);
+  in.rename_known("megatron-bridge-recipes");
   in.rename("trainer.strategy.", "");
   rename_sections(in);
   in.rename("data.", "");

@@ -295,7 +295,7 @@ class MegatronModel {
       }
     }
     // Only GPT-2's has merges in a file of its own.
-    const bool is_open = in_.has("merge_file") && known_tokenizer(names) == nullptr;
+    const bool is_open = in_.has("merge_file") && !known_tokenizer(names);
     return is_open ? names + " gpt2bpetokenizer" : names;
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "recipe_parts.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -97,10 +98,7 @@ void suppose_recipe(const ImportTask& task, std::string_view called) {
   if (recipe.starts_with("llama3")) {
     suppose_data(task, recipe);
   }
-  const auto* own = std::find_if(kOwnDegrees.begin(), kOwnDegrees.end(), [&](const OwnDegrees& of) {
-    return of.recipe == recipe;
-  });
-  if (own != kOwnDegrees.end()) {
+  if (const auto* const own = first_with(kOwnDegrees, recipe, &OwnDegrees::recipe)) {
     suppose_degrees(task, *own);
   }
 }

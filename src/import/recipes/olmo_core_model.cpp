@@ -7,6 +7,7 @@
 #include "olmo_core_parts.hpp"
 #include "titer/input/words.hpp"
 #include "titer/script/python/python_values.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -66,10 +67,8 @@ class OlmoCoreModel {
       return;
     }
     const auto* const shape =
-        std::find_if(kOlmoShapes.begin(), kOlmoShapes.end(), [&](const OlmoShape& known) {
-          return known.size == std::string_view(factory).substr(6);
-        });
-    if (shape == kOlmoShapes.end()) {
+        first_with(kOlmoShapes, std::string_view(factory).substr(6), &OlmoShape::size);
+    if (shape == nullptr) {
       in_.fail(kFactory, "expected olmo2 or olmo3 of a size from 60M to 32B");
       return;
     }

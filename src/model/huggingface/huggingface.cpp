@@ -6,7 +6,7 @@
 #include "huggingface_decoder.hpp"
 #include "huggingface_families.hpp"
 #include "huggingface_towers.hpp"
-#include "meaningless_keys.hpp"
+#include "titer/input/known_settings.hpp"
 #include "titer/model/unmodelled.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
@@ -167,8 +167,10 @@ std::string base_name(const std::string& path) {
 }
 
 void collect_unread(const Reader& in, std::string_view path, ImportedModel& imported) {
+  const Value harmless = known_settings("huggingface", "harmless");
+  const std::vector<Value>& meaningless = harmless.members.front().second.items;
   for (const std::string& key : in.unknown_keys()) {
-    const bool means_nothing = includes(hf::kMeaningless, key);
+    const bool means_nothing = includes(meaningless, key, &Value::text);
     (means_nothing ? imported.meaningless : imported.ignored).push_back(join_path(path, key));
   }
 }
