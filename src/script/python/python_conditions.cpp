@@ -87,28 +87,6 @@ std::optional<bool> compared(std::string_view left,
   return is_same_value(*a, *b) != is_negated;
 }
 
-/// Where a word stands outside of brackets and quotes.
-std::vector<std::size_t> places_of_word(std::string_view text, std::string_view word) {
-  std::vector<std::size_t> places;
-  int depth = 0;
-  char quote = '\0';
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != '\0') {
-      quote = c == quote ? '\0' : quote;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '(' || c == '[' || c == '{') {
-      ++depth;
-    } else if (c == ')' || c == ']' || c == '}') {
-      --depth;
-    } else if (depth == 0 && text.substr(i).starts_with(word)) {
-      places.push_back(i);
-    }
-  }
-  return places;
-}
-
 std::optional<bool> is_of_accelerators(std::string_view question) {
   constexpr std::array<std::string_view, 4> questions = {
       "is_bfloat16_supported()", "is_bf16_supported()", "cuda.is_available()", "is_bf16_gpu()"};
@@ -129,7 +107,7 @@ class Conditions {
     }
     for (const bool is_or : {true, false}) {
       const std::string_view word = is_or ? " or " : " and ";
-      if (const auto places = places_of_word(text, word); !places.empty()) {
+      if (const auto places = places_of(text, word); !places.empty()) {
         const std::size_t at = places.front();
         return joined(is_or,
                       decide(text.substr(0, at), depth + 1),
@@ -172,7 +150,7 @@ class Conditions {
     constexpr std::array<std::string_view, 10> signs = {
         " not in ", " is not ", " is ", " == ", " != ", " >= ", " <= ", " > ", " < ", " in "};
     for (const std::string_view sign : signs) {
-      const std::vector<std::size_t> places = places_of_word(text, sign);
+      const std::vector<std::size_t> places = places_of(text, sign);
       if (places.empty()) {
         continue;
       }
@@ -202,8 +180,8 @@ std::optional<bool> decided(std::string_view condition, const PythonConstants& c
 
 std::string_view chosen_of(std::string_view text, const PythonConstants& constants) {
   text = without_spaces(text);
-  const std::vector<std::size_t> conditions = places_of_word(text, " if ");
-  const std::vector<std::size_t> others = places_of_word(text, " else ");
+  const std::vector<std::size_t> conditions = places_of(text, " if ");
+  const std::vector<std::size_t> others = places_of(text, " else ");
   if (conditions.empty() || others.empty() || others.front() < conditions.front()) {
     return text;
   }

@@ -42,7 +42,7 @@ bool is_wrapped(std::string_view text) {
     depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
     return depth >= 0;
   });
-  return is_whole && places_of(inside, ',').empty();
+  return is_whole && places_of(inside, ",").empty();
 }
 
 /// "a = f()" of "a, b = f()".
@@ -327,7 +327,7 @@ Value PythonNames::dictionary(std::string_view inside, Origin at) const {
   Value made = Value::make_object();
   made.origin = at;
   for (const std::string_view part : parts_of(inside, ',')) {
-    const std::vector<std::size_t> colons = places_of(part, ':');
+    const std::vector<std::size_t> colons = places_of(part, ":");
     const std::string key(colons.empty()
                               ? std::string_view()
                               : unquoted(without_spaces(part.substr(0, colons.front()))));

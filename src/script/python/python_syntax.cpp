@@ -143,7 +143,7 @@ std::size_t end_of_path(std::string_view text, std::size_t from) {
   return from;
 }
 
-std::vector<std::size_t> places_of(std::string_view text, char sign) {
+std::vector<std::size_t> places_of(std::string_view text, std::string_view word) {
   std::vector<std::size_t> places;
   int depth = 0;
   char quote = '\0';
@@ -154,7 +154,7 @@ std::vector<std::size_t> places_of(std::string_view text, char sign) {
       quote = c == quote ? '\0' : quote;
     } else if (c == '"' || c == '\'') {
       quote = c;
-    } else if (c == sign && depth == 0) {
+    } else if (depth == 0 && text.substr(i).starts_with(word)) {
       places.push_back(i);
     } else {
       depth += bracket_step(c);
@@ -166,7 +166,7 @@ std::vector<std::size_t> places_of(std::string_view text, char sign) {
 std::vector<std::string_view> parts_of(std::string_view text, char sign) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
-  for (const std::size_t end : places_of(text, sign)) {
+  for (const std::size_t end : places_of(text, std::string_view(&sign, 1))) {
     parts.push_back(without_spaces(text.substr(begin, end - begin)));
     begin = end + 1;
   }
@@ -182,7 +182,7 @@ std::optional<AssignedName> assigned(std::string_view statement) {
   if (end == 0 || rest.empty()) {
     return std::nullopt;
   }
-  const std::vector<std::size_t> equals = places_of(rest, '=');
+  const std::vector<std::size_t> equals = places_of(rest, "=");
   const bool is_plain = rest.front() == '=' || rest.front() == ':';
   if (!is_plain || equals.empty() || rest.substr(equals.front(), 2) == "==") {
     return std::nullopt;

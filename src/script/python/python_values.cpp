@@ -123,7 +123,7 @@ class Expressions {
     const std::size_t open = end_of_path(text, 0);
     const bool is_call = open > 0 && open < text.size() && text[open] == '(' &&
                          text.back() == ')' &&
-                         places_of(text, '.').size() == count_dots(text, open);
+                         places_of(text, ".").size() == count_dots(text, open);
     if (auto followed = is_call && follow_ ? follow_(text) : std::nullopt) {
       return *std::move(followed);
     }

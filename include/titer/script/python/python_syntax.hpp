@@ -24,8 +24,8 @@ struct Statement {
 [[nodiscard]] std::string_view without_spaces(std::string_view text);
 /// One past the name there, with dots.
 [[nodiscard]] std::size_t end_of_path(std::string_view text, std::size_t from);
-/// The places of a sign outside brackets and quotes.
-[[nodiscard]] std::vector<std::size_t> places_of(std::string_view text, char sign);
+/// The places of a sign, or of a word, outside brackets and quotes.
+[[nodiscard]] std::vector<std::size_t> places_of(std::string_view text, std::string_view word);
 /// What stands between these.
 [[nodiscard]] std::vector<std::string_view> parts_of(std::string_view text, char sign);
 
