@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "titer/plan/place/placement.hpp"
+#include "titer/scenario/expert_overlap.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search_space.hpp"
 
@@ -171,12 +172,9 @@ void PlanTree::add_layers(std::size_t layout) {
   }
 }
 
-/// Tokens that are gathered are beside nothing else, and there is one way to overlap at a time.
 bool PlanTree::goes_together(const ExpertExchange& exchange) const {
-  const bool gathers =
-      exchange.dispatch.value_or(scenario_->stack.expert_dispatch) == ExpertDispatch::all_gather;
-  return gathers ? !exchange.overlap && !exchange.shared_overlap
-                 : !exchange.overlap || !exchange.shared_overlap;
+  const ExpertDispatch dispatch = exchange.dispatch.value_or(scenario_->stack.expert_dispatch);
+  return refused_overlaps(dispatch, exchange.overlap, exchange.shared_overlap).empty();
 }
 
 std::vector<ExpertExchange> PlanTree::exchanges_of(const PlanLayout& layout) const {

@@ -173,11 +173,7 @@ void read_pareto(const Field<F>& own, Reader& in, F& file) {
   objectives.clear();
   const std::vector<std::string> words = in.texts(own.key);
   for (const std::string& word : words) {
-    const auto* const known =
-        std::find_if(kObjectives.begin(), kObjectives.end(), [&](const Choice<Objective>& o) {
-          return o.name == word;
-        });
-    if (known != kObjectives.end()) {
+    if (const auto* const known = first_with(kObjectives, word, &Choice<Objective>::name)) {
       objectives.push_back(known->value);
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "titer/plan/place/placement.hpp"
+#include "titer/scenario/expert_overlap.hpp"
 
 namespace titer {
 namespace {
@@ -171,28 +172,6 @@ void check_context(const Scenario& scenario, const Transformer& model, Demands& 
   }
 }
 
-/// REQUIRES experts.
-void check_shared_overlap(const Scenario& scenario, const Transformer& model, Demands& demands) {
-  const Plan& plan = scenario.plan;
-  if (!plan.shared_expert_overlap) {
-    return;
-  }
-  demands.demand(model.experts->shared_ffn > 0, "plan.shared_expert_overlap", "true", [&] {
-    return fmt::format("expected a model with experts of all tokens, which {} has not", model.name);
-  });
-  demands.demand(!plan.expert_overlap,
-                 "plan.shared_expert_overlap",
-                 "true",
-                 "expected false beside plan.expert_overlap, by which exchanges are beside all of "
-                 "another micro-batch's compute");
-  demands.demand(
-      scenario.expert_dispatch() != ExpertDispatch::all_gather,
-      "plan.shared_expert_overlap",
-      "true",
-      "expected false where all tokens are gathered (plan.expert_dispatch=all-gather), as "
-      "Megatron-Core has it");
-}
-
 void check_experts(const Scenario& scenario, const Transformer& model, Demands& demands) {
   const Plan& plan = scenario.plan;
   if (!model.experts) {
@@ -210,7 +189,13 @@ void check_experts(const Scenario& scenario, const Transformer& model, Demands& 
     return;
   }
   const Experts& experts = *model.experts;
-  check_shared_overlap(scenario, model, demands);
+  demands.demand(!plan.shared_expert_overlap || experts.shared_ffn > 0,
+                 "plan.shared_expert_overlap",
+                 "true",
+                 [&] {
+                   return fmt::format(
+                       "expected a model with experts of all tokens, which {} has not", model.name);
+                 });
   demands.demand(experts.count % plan.expert == 0, "plan.expert", plan.expert, [&] {
     return fmt::format("expected a divisor of the {} experts", experts.count);
   });
@@ -221,11 +206,11 @@ void check_experts(const Scenario& scenario, const Transformer& model, Demands& 
                    name(experts.routing.shape),
                    *refused);
   }
+  for (const Violation& refused : refused_overlaps(
+           scenario.expert_dispatch(), plan.expert_overlap, plan.shared_expert_overlap)) {
+    demands.demand(false, refused.path, refused.value, refused.expected);
+  }
   const bool gathers = scenario.expert_dispatch() == ExpertDispatch::all_gather;
-  demands.demand(!gathers || !plan.expert_overlap, "plan.expert_overlap", "true", [] {
-    return "expected another plan.expert_dispatch than all-gather, whose tokens no software takes "
-           "on their way beside another micro-batch";
-  });
   demands.demand(
       !gathers || !experts.routing.dense_group, "plan.expert_dispatch", "all-gather", [] {
         return "expected all-to-all or deduplicated, as products with masks of places "
@@ -305,6 +290,30 @@ void check_layered(const Scenario& scenario, Demands& demands) {
 }
 
 }  // namespace
+
+std::vector<Violation> refused_overlaps(ExpertDispatch dispatch, bool overlap, bool shared) {
+  const bool gathers = dispatch == ExpertDispatch::all_gather;
+  std::vector<Violation> refused;
+  if (shared && overlap) {
+    refused.push_back({"plan.shared_expert_overlap",
+                       "true",
+                       "expected false beside plan.expert_overlap, by which exchanges are beside "
+                       "all of another micro-batch's compute"});
+  }
+  if (shared && gathers) {
+    refused.push_back({"plan.shared_expert_overlap",
+                       "true",
+                       "expected false where all tokens are gathered "
+                       "(plan.expert_dispatch=all-gather), as Megatron-Core has it"});
+  }
+  if (overlap && gathers) {
+    refused.push_back({"plan.expert_overlap",
+                       "true",
+                       "expected another plan.expert_dispatch than all-gather, whose tokens no "
+                       "software takes on their way beside another micro-batch"});
+  }
+  return refused;
+}
 
 void check_splits(const Scenario& scenario, Demands& demands) {
   const Transformer* model = scenario.model.if_transformer();
