@@ -118,14 +118,26 @@ DevicePrice read_price(Reader in, const std::string& chip, double rate, Evidence
 }
 
 constexpr std::array kDrawFields = {
-    fields::figure<&PowerDraw::idle>("idle", {0, 1}, "share of the rated power of one that waits")
-        .needed(),
+    fields::figure<&PowerDraw::idle>("idle", {0, 1}, "share of the rated power of one that waits"),
     fields::figure<&PowerDraw::busy>(
-        "busy", {0, 2}, "share of the rated power of one that computes")
-        .needed(),
-    fields::figure<&PowerDraw::host>("host", "the server's and the network's, by device").needed(),
-    fields::figure<&PowerDraw::pue>("pue", {1, 10}, "power of the site over that of its servers")
-        .needed()};
+        "busy", {0, 2}, "share of the rated power of one that computes"),
+    fields::figure<&PowerDraw::host>("host", "the server's and the network's, by device"),
+    fields::figure<&PowerDraw::pue>("pue", {1, 10}, "power of the site over that of its servers")};
+
+/// What of the power is not in a file, and what is taken for it.
+std::string assumed_draw(const Value* power) {
+  std::string figures;
+  for (const Field<PowerDraw>& field : kDrawFields) {
+    if (power == nullptr || power->find(field.key) == nullptr) {
+      const Value usual = field.write(PowerDraw{});
+      figures += fmt::format("{}{} {}",
+                             figures.empty() ? "" : ", ",
+                             field.key,
+                             usual.text.empty() ? to_json(usual, 0) : usual.text);
+    }
+  }
+  return figures.empty() ? "" : "power not in the prices is as shipped prices have it: " + figures;
+}
 
 constexpr Range kPartPrice = {0, 1e9};
 constexpr std::array kNetworkFields = {
@@ -199,8 +211,12 @@ Value prices_schema(const Field<WrittenEconomy>& /*own*/) {
 }
 
 void read_draw(const Field<WrittenEconomy>& own, Reader& in, WrittenEconomy& file) {
-  Reader power = in.object(own.key);
-  PowerDraw& draw = file.draw.emplace();
+  auto given = in.maybe_object(own.key);
+  if (!given) {
+    return;
+  }
+  Reader& power = *given;
+  PowerDraw& draw = *file.draw;
   read_noted<PowerDraw>(kDrawFields, power, "", file.evidence, draw);
   // As they are written: what stands in for one that is wrong says nothing of the other.
   const auto written = [&](std::string_view key) {
@@ -209,9 +225,9 @@ void read_draw(const Field<WrittenEconomy>& own, Reader& in, WrittenEconomy& fil
     return value != nullptr && value->kind == Value::Kind::number ? std::optional(value->number)
                                                                   : std::nullopt;
   };
-  const auto idle = written("idle");
-  const auto busy = written("busy");
-  if (idle && busy && *busy < *idle) {
+  const double idle = written("idle").value_or(PowerDraw{}.idle);
+  const double busy = written("busy").value_or(PowerDraw{}.busy);
+  if (busy < idle) {
     power.fail("busy", fmt::format("expected at least idle, {}", draw.idle));
   }
 }
@@ -231,7 +247,7 @@ constexpr std::array kEconomyFields = {
          [](const Field<WrittenEconomy>& /*own*/) { return schema_of<PowerDraw>(kDrawFields); },
          nullptr},
         "what a device draws while it trains")
-        .needed(),
+        .or_else("as its keys are"),
     fields::part<&WrittenEconomy::network,
                  kNetworkFields,
                  &WrittenEconomy::evidence,
@@ -241,7 +257,16 @@ constexpr std::array kEconomyFields = {
         .or_else("not known"),
     fields::text<&WrittenEconomy::grid_name, WrittenEconomy>("grid",
                                                              "one of `titer list grids`, or a file")
-        .needed()};
+        .needed()
+        .read_by([](const Field<WrittenEconomy>& own, Reader& in, WrittenEconomy& file) {
+          if (in.has(own.key)) {
+            file.grid_name = in.text(own.key);
+          } else {
+            in.fail(own.key,
+                    "missing; expected where the electricity comes from: one of `titer list "
+                    "grids`, such as \"united-states\", or a file");
+          }
+        })};
 
 PowerGrid load_grid(std::string_view name_or_file, const std::filesystem::path& folder) {
   return read_document(load_data(kGridData, name_or_file, folder), read_power_grid);
@@ -267,7 +292,9 @@ Value price_schema() { return schema_of<WrittenEconomy>(kEconomyFields); }
 
 Economy read_economy(Reader& in, const std::filesystem::path& folder) {
   WrittenEconomy file;
+  file.draw.emplace();
   read_noted<WrittenEconomy>(kEconomyFields, in, "", file.evidence, file);
+  file.assumed = assumed_draw(in.raw("power"));
   if (file.title.empty()) {
     file.title = file.name;
   }

@@ -128,13 +128,12 @@ TEST(CapacityTableFile, RefusesWhatNoRowCanAnswer) {
 /// What is wrong of all rows is said once, and all of it.
 TEST(CapacityTableFile, SaysAllThatIsWrongWithPrices) {
   const testing::TemporaryFolder folder;
-  const std::string prices =
-      folder.file("prices.json", R"({"name": "p", "date": "2025", "grid": "france"})");
+  const std::string prices = folder.file("prices.json", R"({"name": "p", "grid": "france"})");
   const std::vector<std::string> problems =
       problems_of(", \"deadlines\": \"60d,90d\", \"prices\": \"" + prices + "\"");
   EXPECT_EQ(problems,
-            (std::vector<std::string>{prices + ":1:1: devices: missing; expected an object",
-                                      prices + ":1:1: power: missing; expected an object"}));
+            (std::vector<std::string>{prices + ":1:1: date: missing; expected a text in quotes",
+                                      prices + ":1:1: devices: missing; expected an object"}));
 }
 
 TEST(CapacityTable, LeavesACombinationThatCannotBeAskedInItsRow) {

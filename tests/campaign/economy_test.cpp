@@ -183,6 +183,36 @@ TEST(Economy, NamesWhatIsWrongInAFile) {
                   "by a path with a slash or ending in .json)"});
 }
 
+/// Most who rent know neither the power nor the site: what shipped prices have is taken, and told.
+TEST(Economy, TakesThePowerOfShippedPricesWhereAFileHasNone) {
+  const auto read = [](std::string_view power) {
+    const std::string text = R"({"name": "p", "date": "2025", "grid": "france",)" +
+                             std::string(power) + R"("devices": {"x": {"dollars_per_hour": 2}}})";
+    return read_document(parse_json(text, "p.json"), [](Reader& in) { return read_economy(in); });
+  };
+  const Economy shipped = load_economy("cloud-lists-2026");
+  EXPECT_EQ(shipped.assumed, "");
+  const auto expect_as_shipped = [&](const Economy& economy, double pue) {
+    EXPECT_DOUBLE_EQ(economy.draw->idle, shipped.draw->idle);
+    EXPECT_DOUBLE_EQ(economy.draw->busy, shipped.draw->busy);
+    EXPECT_EQ(economy.draw->host, shipped.draw->host);
+    EXPECT_DOUBLE_EQ(economy.draw->pue, pue);
+  };
+  const Economy without = read("");
+  expect_as_shipped(without, shipped.draw->pue);
+  EXPECT_EQ(without.assumed,
+            "power not in the prices is as shipped prices have it: idle 0.1, busy 1.0, host 350 W, "
+            "pue 1.1");
+  const Economy some = read(R"("power": {"pue": 1.3},)");
+  expect_as_shipped(some, 1.3);
+  EXPECT_EQ(some.assumed,
+            "power not in the prices is as shipped prices have it: idle 0.1, busy 1.0, host 350 W");
+  EXPECT_EQ(problems_with(",\n\"grid\": \"france\"", ""),
+            std::vector<std::string>{
+                "p.json:1:1: grid: missing; expected where the electricity comes from: one of "
+                "`titer list grids`, such as \"united-states\", or a file"});
+}
+
 /// What follows from a wrong figure is not said as well.
 TEST(Economy, NamesAWrongFigureOnce) {
   using Lines = std::vector<std::string>;

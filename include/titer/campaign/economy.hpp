@@ -57,12 +57,13 @@ struct DevicePrice {
 
 /// What a device draws while it trains:
 ///   P = TDP (idle + (busy - idle) u) + host,   u: the share of the time in which it computes
-/// and the site PUE times as much.
+/// and the site PUE times as much. What a file leaves out is as in those that are shipped, whose
+/// sources say why.
 struct PowerDraw {
-  double idle = 0;  // shares of the rated power
+  double idle = 0.1;  // shares of the rated power
   double busy = 1;
-  Watts host;      // the server's other power and the network's, by device
-  double pue = 1;  // power usage effectiveness: of the site, over that of its servers
+  Watts host = Watts::from_si(350);  // the server's other power and the network's, by device
+  double pue = 1.1;  // power usage effectiveness: of the site, over that of its servers
 };
 
 struct Economy {
@@ -74,6 +75,7 @@ struct Economy {
   std::optional<PowerDraw> draw{};  // empty: neither power nor grid is known
   PowerGrid grid{};
   std::optional<NetworkPrices> network{};
+  std::string assumed{};  // a sentence of what the file does not say; empty: it says all
   EvidenceList evidence{};
 };
 

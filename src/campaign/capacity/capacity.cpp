@@ -338,6 +338,9 @@ std::vector<std::string> capacity_notes(const CapacityQuestion& question,
   }
   std::vector<std::string> notes =
       notes_of(question.sequence_note, question.scenario.stack.name, missing);
+  if (question.economy && !question.economy->assumed.empty()) {
+    notes.push_back(question.economy->assumed);
+  }
   add_slice_notes(question.scenario.cluster, planned, notes);
   notes.insert(notes.end(), uneven.begin(), uneven.end());
   return notes;
