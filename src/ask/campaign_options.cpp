@@ -136,11 +136,11 @@ constexpr std::array kCompareOptions = {
     options::changes<kTable>(
         "put a value at a path of all scenarios, such as training.optimizer=muon, or of the "
         "question, such as dollars_per_hour=2; may be repeated"),
-    options::value<kTable, kModels>("model", "A,B", "models (titer list models), or files")
+    options::names<kTable, kModels>("model", "A,B", "models (titer list models), or files")
         .file(kOnly<kModelData>),
-    options::value<kTable, kClusters>("cluster", "X,Y", "clusters (titer list clusters), or files")
+    options::names<kTable, kClusters>("cluster", "X,Y", "clusters (titer list clusters), or files")
         .file(kOnly<kClusterData>),
-    options::value<kTable, kStacks>(
+    options::names<kTable, kStacks>(
         "stack",
         "NAMES",
         "training software: one for all, or one for each cluster; otherwise the run's, without a "

@@ -14,8 +14,8 @@ namespace titer {
 namespace {
 
 constexpr std::array kNewRunOptions = {
-    options::text<&NewRunRequest::model>("model", "NAME", "the model").file(kOnly<kModelData>),
-    options::text<&NewRunRequest::cluster>("cluster", "NAME", "the cluster")
+    options::named<&NewRunRequest::model>("model", "NAME", "the model").file(kOnly<kModelData>),
+    options::named<&NewRunRequest::cluster>("cluster", "NAME", "the cluster")
         .file(kOnly<kClusterData>),
     options::integer<&NewRunRequest::devices>("devices", "N", "the number of devices").within({1}),
     options::integer<&NewRunRequest::batch>(
@@ -38,27 +38,40 @@ constexpr std::int64_t kUsualSequence = 8192;
 constexpr std::array<std::string_view, 5> kSaidIfUnusual = {
     "context", "expert", "virtual_stages", "sequence_parallel", "rank_order"};
 
-Value scenario_value(const NewRunRequest& request, std::int64_t batch, std::int64_t sequence) {
+/// Puts what an option names, or writes out, at a path.
+void put_named(Document& into,
+               std::string_view path,
+               std::string_view option,
+               std::string_view text) {
+  const std::string source = fmt::format("{} {}", option, text);
+  assign(into, {std::string(path), written_or_named(text, source), source});
+}
+
+/// At the member of that name, or empty: as the whole.
+Document scenario_document(const NewRunRequest& request,
+                           std::int64_t batch,
+                           std::int64_t sequence,
+                           std::string_view within = "") {
+  Document document{.root = Value::make_object(), .sources = {}};
+  put_named(document, fmt::format("{}model", within), "--model", request.model);
+  put_named(document, fmt::format("{}cluster", within), "--cluster", request.cluster);
   Value training = Value::make_object();
   training.add("global_batch", Value(batch));
   if (sequence > 0) {
     training.add("sequence", Value(sequence));
   }
   training.add("precision", Value(request.precision));
-  Value scenario = Value::make_object();
-  scenario.add("model", Value(request.model));
-  scenario.add("cluster", Value(request.cluster));
+  Value& scenario = within.empty() ? document.root : *document.root.find("scenario");
   scenario.add("training", std::move(training));
   scenario.add("stack", Value(request.stack));
-  return scenario;
+  return document;
 }
 
 std::int64_t sequence_of(const NewRunRequest& request) {
   if (request.sequence > 0) {
     return request.sequence;
   }
-  Document document{.root = scenario_value(request, 1, 0), .sources = {}};
-  const ScenarioSource source(std::move(document));
+  const ScenarioSource source(scenario_document(request, 1, 0));
   Scenario scenario;
   source.read_unchecked(scenario);
   return std::min(assumed_sequence(source, scenario).value_or(scenario.training.sequence),
@@ -76,19 +89,23 @@ std::int64_t batch_of(const NewRunRequest& request, std::int64_t sequence) {
 }
 
 Search search_for(const NewRunRequest& request, std::int64_t batch, std::int64_t sequence) {
-  Document document{.root = Value::make_object(), .sources = {}};
-  document.root.add("scenario", scenario_value(request, batch, sequence));
+  Document document = scenario_document(request, batch, sequence, "scenario.");
   document.root.add("devices", Value(request.devices));
   document.root.add("top", Value(1));
   return read_search(document);
 }
 
-Value cluster_value(const NewRunRequest& request, const Cluster& cluster) {
+/// `value`: as it was asked for.
+Value cluster_value(Value value, const NewRunRequest& request, const Cluster& cluster) {
   if (cluster.torus() != nullptr || request.devices % cluster.devices_per_node != 0) {
-    return {request.cluster};
+    return value;
   }
-  Value value = Value::make_object();
-  value.add("name", Value(request.cluster));
+  if (value.kind == Value::Kind::text) {
+    Value named = Value::make_object();
+    named.add("name", std::move(value));
+    value = std::move(named);
+  }
+  value.erase("nodes");
   value.add("nodes", Value(request.devices / cluster.devices_per_node));
   return value;
 }
@@ -127,9 +144,9 @@ NewRunOutcome ask(const NewRunRequest& asked) {
   }
   NewRunRequest request = asked;
   if (request.stack.empty()) {
-    Value cluster = Value::make_object();
-    cluster.add("cluster", Value(request.cluster));
-    request.stack = usual_stack({.root = std::move(cluster), .sources = {}});
+    Document cluster{.root = Value::make_object(), .sources = {}};
+    put_named(cluster, "cluster", "--cluster", request.cluster);
+    request.stack = usual_stack(cluster);
   }
   const std::int64_t sequence = sequence_of(request);
   const std::int64_t batch = batch_of(request, sequence);
@@ -150,10 +167,12 @@ NewRunOutcome ask(const NewRunRequest& asked) {
                          batch,
                          sequence,
                          request.precision);
-  const Value scenario = scenario_value(request, batch, sequence);
+  const Document asked_for = scenario_document(request, batch, sequence);
+  const Value& scenario = asked_for.root;
   run.file.add("title", Value(run.says));
   run.file.add("model", *scenario.find("model"));
-  run.file.add("cluster", cluster_value(request, search.scenario.cluster));
+  run.file.add("cluster",
+               cluster_value(*scenario.find("cluster"), request, search.scenario.cluster));
   run.file.add("plan", plan_value(best.plan));
   run.file.add("training", *scenario.find("training"));
   run.file.add("stack", *scenario.find("stack"));

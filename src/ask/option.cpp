@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "titer/input/shipped_data.hpp"
+
 namespace titer {
 namespace {
 
@@ -17,6 +19,8 @@ const Value* value_of(const OptionWords& own, Reader& in) {
   }
   return is_there ? value : nullptr;
 }
+
+bool is_object(const Value& value) { return value.kind == Value::Kind::object; }
 
 /// Where the first of several texts between commas ends; commas of JSON end none.
 std::size_t end_of_first(std::string_view texts) {
@@ -38,6 +42,14 @@ std::size_t end_of_first(std::string_view texts) {
     }
   }
   return texts.size();
+}
+
+/// Adds what a text has between its commas.
+void split(std::string_view text, std::vector<std::string>& list) {
+  while (!text.empty()) {
+    list.emplace_back(text.substr(0, end_of_first(text)));
+    text.remove_prefix(std::min(text.size(), list.back().size() + 1));
+  }
 }
 
 }  // namespace
@@ -72,6 +84,11 @@ std::optional<std::string> read_text(const OptionWords& own, Reader& in) {
   return value == nullptr ? std::nullopt : std::optional(value->text);
 }
 
+std::optional<std::string> read_named(const OptionWords& own, Reader& in) {
+  const Value* value = in.raw(own.key);
+  return value != nullptr && is_object(*value) ? to_json(*value, 0) : read_text(own, in);
+}
+
 std::optional<std::vector<std::string>> read_texts(const OptionWords& own, Reader& in) {
   const Value* value = value_of(own, in);
   if (value == nullptr) {
@@ -95,12 +112,7 @@ std::optional<std::vector<std::string>> read_list(const OptionWords& own, Reader
     return std::nullopt;
   }
   std::vector<std::string> list;
-  for (std::string_view rest : *texts) {
-    while (!rest.empty()) {
-      list.emplace_back(rest.substr(0, end_of_first(rest)));
-      rest.remove_prefix(std::min(rest.size(), list.back().size() + 1));
-    }
-  }
+  std::ranges::for_each(*texts, [&](const std::string& text) { split(text, list); });
   return list;
 }
 
@@ -129,7 +141,7 @@ std::optional<Asked> read_asked(const OptionWords& own, Reader& in, const Docume
     return is_written_out(value->text) ? Asked{.what = parse_json(value->text, told(own, whole))}
                                        : Asked{.what = value->text};
   }
-  if (value->kind != Value::Kind::object) {
+  if (!is_object(*value)) {
     in.fail(own.key, "expected a name, or an object as its file holds it");
     return std::nullopt;
   }
@@ -141,7 +153,7 @@ std::vector<Assignment> read_changes(const OptionWords& own, Reader& in) {
   if (value == nullptr) {
     return {};
   }
-  if (value->kind != Value::Kind::object) {
+  if (!is_object(*value)) {
     const auto texts = read_texts(own, in);
     return texts ? parse_assignments(*texts, dashed(own)) : std::vector<Assignment>();
   }
@@ -168,6 +180,30 @@ std::optional<Assignment> read_change(std::string_view path, const OptionWords& 
   return Assignment{.path = std::string(path),
                     .value = is_text(*value) ? written_or_named(words, source) : *value,
                     .source = source};
+}
+
+std::optional<Assignment> read_change_of_names(std::string_view path,
+                                               const OptionWords& own,
+                                               Reader& in) {
+  const Value* value = value_of(own, in);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  const std::string source =
+      dashed(own) + " " + (is_text(*value) ? value->text : to_json(*value, 0));
+  const std::vector<Value> several =
+      value->kind == Value::Kind::array ? value->items : std::vector{*value};
+  Value list = Value::make_array();
+  for (const Value& one : several) {
+    std::vector<std::string> texts;
+    split(is_text(one) ? one.text : "", texts);
+    std::ranges::for_each(
+        texts, [&](const std::string& text) { list.push(written_or_named(text, source)); });
+    if (!is_text(one)) {
+      list.push(one);
+    }
+  }
+  return Assignment{.path = std::string(path), .value = std::move(list), .source = source};
 }
 
 }  // namespace titer

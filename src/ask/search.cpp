@@ -30,7 +30,7 @@ constexpr std::array kSearchOptions = {
     options::changes<kSearch>(
         "put a value at a path of the search or of its scenario, such as space.schedule=1f1b or "
         "constraints.memory_margin=0; may be repeated"),
-    options::text<&SearchRequest::model>("model", "NAME", "without a SEARCH: the model")
+    options::named<&SearchRequest::model>("model", "NAME", "without a SEARCH: the model")
         .file(kOnly<kModelData>),
     options::value<kSearch>("cluster", "NAME", "the cluster").file(kOnly<kClusterData>),
     options::value<kSearch>("devices", "N", "the number of devices").as(OptionKind::integer),

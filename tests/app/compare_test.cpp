@@ -38,6 +38,27 @@ std::size_t width_of_widest(const std::string& text) {
   return widest;
 }
 
+TEST(AppCompare, TakesJsonInItsLists) {
+  const auto rows =
+      parse_csv(data_of(titer({"compare",
+                               "--model",
+                               R"(megatron-1.7b,{"name": "megatron-1.7b", "layers": 12})",
+                               "--cluster",
+                               R"({"name": "dgx-h100", "chip": {"power_cap": "400 W"}},dgx-h100)",
+                               "--tokens=20B",
+                               "--batch=256",
+                               "--sequence=2048",
+                               "--devices=8",
+                               "--format=csv"})));
+  ASSERT_EQ(rows.size(), 1u + 2u * 2u);
+  const auto at = std::find(rows[0].begin(), rows[0].end(), "iteration_time_s") - rows[0].begin();
+  const auto seconds = [&](std::size_t row) { return std::stod(rows[row][std::size_t(at)]); };
+  EXPECT_GT(seconds(1), 1.1 * seconds(2));  // with less power
+  EXPECT_GT(seconds(2), 1.5 * seconds(4));  // with twice as many layers
+  EXPECT_TRUE(contains(refusal_of(titer(comparing({"--stack", "{\"name\": \"megatron-core\""}))),
+                       "not valid JSON"));
+}
+
 TEST(AppCompare, HasARowForEachCombination) {
   const std::string text =
       data_of(titer(comparing({"--deadline", "7d,14d", "--prices", "cloud-lists-2026"})));

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "app/program.hpp"
+#include "titer/input/document.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -69,6 +71,26 @@ TEST(AppNew, SaysWhatItTookBecauseNothingWasSaid) {
   EXPECT_TRUE(contains(made.err, "note: batch is not given: " + std::to_string(batch)));
   EXPECT_TRUE(contains(made.err, "note: sequence is not given: 8192 tokens"));
   EXPECT_EQ(parse_json(made.out, "out").at("training.global_batch")->integer, batch);
+}
+
+TEST(AppNew, TakesJsonInPlaceOfNames) {
+  const auto made = titer({"new",
+                           R"(--model={"name": "llama3-8b", "layers": 16})",
+                           R"(--cluster={"name": "dgx-h100", "chip": {"power_cap": "500 W"}})",
+                           "--devices=16",
+                           "--sequence=4096",
+                           "--batch=64"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const Document run = parse_json(made.out, "out");
+  EXPECT_EQ(run.at("model.layers")->integer, 16);
+  EXPECT_EQ(run.at("cluster.name")->text, "dgx-h100");
+  EXPECT_EQ(run.at("cluster.chip.power_cap")->text, "500 W");
+  EXPECT_EQ(run.at("cluster.nodes")->integer, 16 / 8);
+  EXPECT_TRUE(contains(refusal_of(titer({"new",
+                                         R"(--model={"name": "llama3-8b", "layerz": 16})",
+                                         "--cluster=dgx-h100",
+                                         "--devices=16"})),
+                       "model.layerz: unknown key; did you mean \"layers\"?"));
 }
 
 TEST(AppNew, RefusesWhatItCannotAskOrDo) {

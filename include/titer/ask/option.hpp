@@ -95,6 +95,8 @@ void check_beside(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<std::string> read_text(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<std::vector<std::string>> read_texts(const OptionWords& own,
                                                                  Reader& in);
+/// A name, or the text of an object in its place.
+[[nodiscard]] std::optional<std::string> read_named(const OptionWords& own, Reader& in);
 /// Texts between commas, those within objects and lists of JSON left out.
 [[nodiscard]] std::optional<std::vector<std::string>> read_list(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<std::int64_t> read_integer(const OptionWords& own, Reader& in);
@@ -107,6 +109,10 @@ void check_beside(const OptionWords& own, Reader& in);
 [[nodiscard]] std::optional<Assignment> read_change(std::string_view path,
                                                     const OptionWords& own,
                                                     Reader& in);
+/// Likewise a list of names and of objects in their place: between commas, or several.
+[[nodiscard]] std::optional<Assignment> read_change_of_names(std::string_view path,
+                                                             const OptionWords& own,
+                                                             Reader& in);
 
 namespace options {
 
@@ -198,6 +204,16 @@ template <auto Member>
                                    std::string_view about) {
   return of<Member, OptionKind::asked>(key, type, about);
 }
+/// The name of data, or its object.
+template <auto Member, class R = fields::ObjectOf<Member>>
+[[nodiscard]] constexpr Option<R> named(std::string_view key,
+                                        std::string_view type,
+                                        std::string_view about) {
+  return {.words = {.key = key, .type = type, .about = about},
+          .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
+            put<Member>(read_named(own, in), request);
+          }};
+}
 /// One of `choices`, by its name.
 template <auto Member, const auto& choices, class R = fields::ObjectOf<Member>>
 [[nodiscard]] constexpr Option<R> choice(std::string_view key,
@@ -230,6 +246,18 @@ template <auto Member, const std::string_view& path = kOwnKey, class R = fields:
   return {.words = {.key = key, .type = type, .about = about},
           .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
             if (auto change = read_change(path.empty() ? own.key : path, own, in)) {
+              (request.*Member).changes.push_back(*std::move(change));
+            }
+          }};
+}
+/// Names of data, or their objects, as a change at that path.
+template <auto Member, const std::string_view& path, class R = fields::ObjectOf<Member>>
+[[nodiscard]] constexpr Option<R> names(std::string_view key,
+                                        std::string_view type,
+                                        std::string_view about) {
+  return {.words = {.key = key, .type = type, .about = about},
+          .read = [](const OptionWords& own, Reader& in, const Document&, R& request) {
+            if (auto change = read_change_of_names(path, own, in)) {
               (request.*Member).changes.push_back(*std::move(change));
             }
           }};

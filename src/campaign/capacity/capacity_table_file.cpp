@@ -27,6 +27,9 @@ struct TableLists {
   std::vector<Value> deadlines{};
 };
 
+// Lists of what is shipped by names, or written out.
+constexpr std::array<std::string_view, 3> kOfData = {"models", "clusters", "stacks"};
+
 /// The texts of a list, or of a text with commas between them.
 std::vector<Value> take_texts(Document& document, std::string_view key) {
   const Value* written = document.root.find(key);
@@ -44,11 +47,15 @@ std::vector<Value> take_texts(Document& document, std::string_view key) {
   } else {
     texts = written->items;
   }
-  if (written->kind == Value::Kind::number) {
+  if (written->kind == Value::Kind::number || written->kind == Value::Kind::object) {
     texts = {*written};
   }
-  const bool is_right = !texts.empty() && std::ranges::all_of(texts, [](const Value& one) {
-    return one.kind == Value::Kind::number || (one.kind == Value::Kind::text && !one.text.empty());
+  const auto is_data = [&](const Value& one) {
+    return includes(kOfData, key) && one.kind == Value::Kind::object;
+  };
+  const bool is_right = !texts.empty() && std::ranges::all_of(texts, [&](const Value& one) {
+    return one.kind == Value::Kind::number || is_data(one) ||
+           (one.kind == Value::Kind::text && !one.text.empty());
   });
   if (!is_right) {
     refuse(document, *written, fmt::format("{}: expected texts, such as [\"A\", \"B\"]", key));
@@ -72,6 +79,9 @@ TableLists lists_of(const Document& document, std::span<const Assignment> change
 /// That all of these are there; what is wrong with their values is their combinations' problem.
 void check_names(const DataKind& kind, const std::vector<Value>& names, Problems& problems) {
   for (const Value& name : names) {
+    if (name.kind == Value::Kind::object) {
+      continue;
+    }
     try {
       static_cast<void>(load_data(kind, name.text));
     } catch (const InputError& error) {
@@ -308,7 +318,11 @@ std::vector<const Value*> cases_of(const std::vector<Value>& list) {
   return values.empty() ? std::vector<const Value*>{nullptr} : values;
 }
 
-std::string text_of(const Value* value) { return value == nullptr ? "" : value->text; }
+/// How data is called: by its name, in an object its "name".
+std::string name_of(const Value* value) {
+  const Value* own = value == nullptr ? nullptr : value->find("name");
+  return value == nullptr ? "" : (own != nullptr ? own->text : value->text);
+}
 
 }  // namespace
 
@@ -324,9 +338,9 @@ CapacityTable read_capacity_table(const Document& document, std::span<const Assi
   for (const Value* model : cases_of(lists.models)) {
     std::size_t number = 0;
     for (const Value* cluster : cases_of(lists.clusters)) {
-      const CapacityCase names{.model = text_of(model),
-                               .cluster = text_of(cluster),
-                               .stack = text_of(of_cluster(lists.stacks, number))};
+      const CapacityCase names{.model = name_of(model),
+                               .cluster = name_of(cluster),
+                               .stack = name_of(of_cluster(lists.stacks, number))};
       PairReader(pair++, lists, names, table, problems).read(model, cluster, number);
       ++number;
     }
