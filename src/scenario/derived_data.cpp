@@ -8,6 +8,7 @@
 
 #include "titer/hardware/figure_sources.hpp"
 #include "titer/input/file.hpp"
+#include "titer/model/hub/hub_models.hpp"
 #include "titer/scenario/data_files.hpp"
 #include "titer/scenario/followed_figures.hpp"
 #include "titer/topology/import/imports.hpp"
@@ -268,9 +269,39 @@ void refuse(const Document& document, const Value& value, std::string_view messa
   throw InputError((where.empty() ? "" : where + ": ") + std::string(message));
 }
 
+namespace {
+
+/// A model by its name on the Hub, unless a file has that name.
+std::optional<Document> model_named_on_hub(const DataKind& kind,
+                                           std::string_view name,
+                                           const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const bool has_file = looks_like_file(name)
+                            ? std::filesystem::exists(data_file(kind, name, folder), ignored)
+                            : is_shipped(kind, name);
+  if (kind.name != kModelData.name || has_file) {
+    return std::nullopt;
+  }
+  if (auto document = hub_model_document(name)) {
+    return Document{.root = *std::move(document), .sources = {}};
+  }
+  const std::optional<HubModel> known = hub_model(name);
+  return known && !known->tuned ? std::optional(load_data(kind, known->shipped)) : std::nullopt;
+}
+
+}  // namespace
+
+bool is_known(const DataKind& kind, std::string_view name) {
+  return is_shipped(kind, name) ||
+         (!name.empty() && !looks_like_file(name) && model_named_on_hub(kind, name, {}));
+}
+
 Document load_data(const DataKind& kind,
                    std::string_view name_or_file,
                    const std::filesystem::path& folder) {
+  if (auto model = model_named_on_hub(kind, name_or_file, folder)) {
+    return *std::move(model);
+  }
   return load_whole(kind, data_file(kind, name_or_file, folder));
 }
 

@@ -20,7 +20,7 @@ bool changes_shipped_data(const Value& value, const DataKind& kind) {
     return false;
   }
   const bool is_other_model = kind.name == kModelData.name && (has("blocks") || has("tables"));
-  return is_shipped(kind, name->text) ||
+  return is_known(kind, name->text) ||
          (!is_other_model && std::ranges::none_of(kind.essential, has));
 }
 

@@ -93,6 +93,23 @@ TEST(AppNew, TakesJsonInPlaceOfNames) {
                        "model.layerz: unknown key; did you mean \"layers\"?"));
 }
 
+/// A model that no file has, but whose shape is known by its name elsewhere.
+TEST(AppNew, TakesModelsOfTheHubByTheirNames) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "run.json").string();
+  const auto made = titer({"new",
+                           "--model=qwen2.5-7b",
+                           "--cluster=dgx-h100",
+                           "--devices=8",
+                           "--sequence=4096",
+                           "--batch=64",
+                           "--out",
+                           file});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_TRUE(contains(made.err, "qwen2.5-7b on 8 x NVIDIA H100"));
+  EXPECT_TRUE(contains(data_of(titer({"run", file})), "qwen2.5-7b on 8 x NVIDIA H100"));
+}
+
 TEST(AppNew, RefusesWhatItCannotAskOrDo) {
   EXPECT_EQ(refusal_of(titer({"new", "--model=llama3-8b"})),
             "titer new: expected --model, --cluster and --devices, or a terminal to ask");

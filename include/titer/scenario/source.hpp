@@ -20,11 +20,13 @@
 namespace titer {
 
 /// Loads a shipped name, or a file if the text has a slash or ends in ".json": one that is found
-/// from `folder` (of the file that refers to it), else from the working folder. Throws InputError
-/// with suggestions.
+/// from `folder` (of the file that refers to it), else from the working folder. Of models the Hub's
+/// names whose shapes are known do, too (hub_models.hpp). Throws InputError with suggestions.
 [[nodiscard]] Document load_data(const DataKind& kind,
                                  std::string_view name_or_file,
                                  const std::filesystem::path& folder = {});
+/// Whether load_data() needs no file of the user's for the name.
+[[nodiscard]] bool is_known(const DataKind& kind, std::string_view name);
 
 /// The stack of scenarios that name none.
 inline constexpr std::string_view kDefaultStack = "megatron-lm";

@@ -15,12 +15,6 @@
 namespace titer {
 namespace {
 
-/// The last part of a name, in small letters.
-std::string lower_name(const std::string& name) {
-  const std::size_t end = name.find_last_not_of('/') + 1;
-  return lower(name.substr(0, end).substr(name.substr(0, end).rfind('/') + 1));
-}
-
 ImportedModel model_of(const Document& document, std::string_view name) {
   Problems problems;
   Reader in(document, problems);

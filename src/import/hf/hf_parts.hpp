@@ -9,25 +9,11 @@
 #include <string_view>
 
 #include "import/import_parts.hpp"
+#include "titer/model/hub/hub_models.hpp"
 
 namespace titer {
 
 struct Foreign;
-
-/// A model of the Hub whose shape is known here.
-struct HubModel {
-  std::string shipped{};  // the shipped model that it is; "" for one that is told by
-  Value config;           // the keys of its config.json
-  bool sees = false;      // with more than what is here
-  bool tuned = false;     // another name, which begins as that of a model here
-};
-/// By its name there ("meta-llama/Llama-3.1-8B-Instruct"), or as torchtune and MaxText have it
-/// ("llama3_1_8b"); what it was tuned for does not matter. None: its shape is not known.
-[[nodiscard]] std::optional<HubModel> hub_model(std::string_view name);
-/// The keys of a config.json by another list of configs/hub.json: "types" of classes with their own
-/// widths, or "easylm" of EasyLM's models without "llama_".
-/// [EasyLM/models/llama/llama_model.py, LLAMA_STANDARD_CONFIGS and get_standard_llama_config]
-[[nodiscard]] std::optional<Value> config_in_hub(std::string_view list, std::string_view name);
 
 /// Takes the model that a setting names: of the Hub, or a folder beside the file with a
 /// config.json. Reports one that is not known, unless another file or an option tells the model.

@@ -29,7 +29,7 @@ std::vector<const DataKind*> kinds_with(const std::string& name) {
   std::vector<const DataKind*> found;
   std::vector<std::string> names;
   for (const Choice<const DataKind*>& kind : data_kinds()) {
-    if (is_shipped(*kind.value, name)) {
+    if (is_known(*kind.value, name)) {
       found.push_back(kind.value);
     }
     const std::vector<std::string> own = shipped_names(*kind.value);
@@ -65,6 +65,11 @@ const DataKind& kind_of(const ShowOptions& options) {
 
 int show_command(const ShowOptions& options) {
   const DataKind& kind = kind_of(options);
+  if (!is_shipped(kind, options.name)) {
+    print(to_json(load_data(kind, options.name).root) + "\n");
+    fmt::print(stderr, "{} {}: by its name on the HuggingFace Hub\n", kind.name, options.name);
+    return kSuccess;
+  }
   const std::filesystem::path path = data_file(kind, options.name);
   std::ifstream file(path, std::ios::binary);
   if (!file) {

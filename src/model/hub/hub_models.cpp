@@ -1,14 +1,17 @@
-// Models of the HuggingFace Hub by their names, and the rows of their token tables:
-// configs/hub.json.
+// Models of the HuggingFace Hub by their names: configs/hub.json.
+
+#include "titer/model/hub/hub_models.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "hf_parts.hpp"
 #include "titer/input/file.hpp"
+#include "titer/input/read_document.hpp"
 #include "titer/input/shipped_data.hpp"
 #include "titer/input/words.hpp"
+#include "titer/model/huggingface/huggingface.hpp"
+#include "titer/model/transformer/transformer_document.hpp"
 
 namespace titer {
 namespace {
@@ -40,11 +43,7 @@ std::string_view name_in_cache(std::string_view path) {
 /// Of "meta-llama/Meta-Llama-3.1-8B-Instruct" meta, llama, 3.1 and 8b: without what such a model
 /// was tuned for, and how it is stored.
 std::vector<std::string> words_of_shape(std::string_view name, const Value& not_of_shape) {
-  name = name_in_cache(name);
-  while (!name.empty() && name.back() == '/') {
-    name.remove_suffix(1);
-  }
-  const std::string small = lower(name.substr(name.rfind('/') + 1));
+  const std::string small = lower_name(name_in_cache(name));
   std::vector<std::string> words;
   for (std::size_t begin = 0; begin <= small.size();) {
     const std::size_t end = std::min(small.find_first_of("-_ ", begin), small.size());
@@ -148,15 +147,23 @@ std::optional<Value> config_in_hub(std::string_view list, std::string_view name)
   return found ? std::optional(found->config) : std::nullopt;
 }
 
-std::optional<KnownTokenizer> known_tokenizer(std::string_view names) {
-  const Value hub = load_hub().root;
-  for (const auto& [part, rows] : hub.find("tokenizers")->members) {
-    if (names.find(part) != names.npos) {
-      const Value* const others = hub.find("other_rows")->find(part);
-      return KnownTokenizer{part, rows.integer, others == nullptr ? "" : others->text};
-    }
+std::string lower_name(std::string_view name) {
+  const std::string_view all = name.substr(0, name.find_last_not_of('/') + 1);
+  return lower(all.substr(all.rfind('/') + 1));
+}
+
+std::optional<Value> hub_model_document(std::string_view name) {
+  const std::optional<HubModel> known = hub_model(name);
+  if (!known || known->tuned || !known->shipped.empty()) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  Transformer model = read_document({.root = known->config, .sources = {}}, [&](Reader& in) {
+    return read_huggingface(in, lower_name(name)).model;
+  });
+  model.title = std::string(name.substr(name.rfind('/') + 1)) +
+                (known->sees ? ", its language model alone" : "");
+  model.source = "the config.json of that name on the HuggingFace Hub";
+  return transformer_document(model);
 }
 
 }  // namespace titer

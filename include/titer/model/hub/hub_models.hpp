@@ -1,0 +1,34 @@
+#pragma once
+// Models of the HuggingFace Hub by their names: configs/hub.json.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "titer/input/document.hpp"
+
+namespace titer {
+
+/// A model of the Hub whose shape is known here.
+struct HubModel {
+  std::string shipped{};  // the shipped model that it is; "" for one that is told by
+  Value config;           // the keys of its config.json
+  bool sees = false;      // with more than what is here
+  bool tuned = false;     // another name, which begins as that of a model here
+};
+/// By its name there ("meta-llama/Llama-3.1-8B-Instruct"), or as torchtune and MaxText have it
+/// ("llama3_1_8b"); what it was tuned for does not matter. None: its shape is not known.
+[[nodiscard]] std::optional<HubModel> hub_model(std::string_view name);
+/// The keys of a config.json by another list of configs/hub.json: "types" of classes with their own
+/// widths, or "easylm" of EasyLM's models without "llama_".
+/// [EasyLM/models/llama/llama_model.py, LLAMA_STANDARD_CONFIGS and get_standard_llama_config]
+[[nodiscard]] std::optional<Value> config_in_hub(std::string_view list, std::string_view name);
+
+/// The last part of a name, in small letters.
+[[nodiscard]] std::string lower_name(std::string_view name);
+
+/// As a file of such a model would hold it, with a title that says so where what it sees with is
+/// left out. None for one that is shipped, or whose name only begins as that of one that is known.
+[[nodiscard]] std::optional<Value> hub_model_document(std::string_view name);
+
+}  // namespace titer
