@@ -185,6 +185,8 @@ NewRunOutcome ask(const NewRunRequest& asked) {
   if (request.sequence == 0) {
     run.notes.push_back(fmt::format("sequence is not given: {} tokens", sequence));
   }
+  const ScenarioSource written({.root = run.file, .sources = asked_for.sources});
+  std::ranges::move(answer_notes(written, written.read()), std::back_inserter(run.notes));
   run.view.text.add(run.says + "\n").add(to_json(run.file) + "\n");
   run.view.figures = {{"says", run.says}, {"run", run.file}};
   add_notes(run.notes, run.view);

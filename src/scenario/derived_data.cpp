@@ -9,6 +9,7 @@
 #include "titer/hardware/figure_sources.hpp"
 #include "titer/input/file.hpp"
 #include "titer/model/hub/hub_models.hpp"
+#include "titer/model/huggingface/huggingface.hpp"
 #include "titer/scenario/data_files.hpp"
 #include "titer/scenario/followed_figures.hpp"
 #include "titer/topology/import/imports.hpp"
@@ -271,6 +272,22 @@ void refuse(const Document& document, const Value& value, std::string_view messa
 
 namespace {
 
+/// A configuration of HuggingFace's that does not say whose it is is of its file's name, or of its
+/// folder's where it is called config.json there.
+void name_configuration(const std::filesystem::path& file, Document& document) {
+  Problems none;
+  Value& root = document.root;
+  const Value* told = root.find("_name_or_path");
+  if (!is_huggingface(Reader(document, none)) || (told != nullptr && !told->text.empty())) {
+    return;
+  }
+  root.erase("_name_or_path");
+  const std::filesystem::path name = file.stem() == "config"
+                                         ? std::filesystem::absolute(file).parent_path().filename()
+                                         : file.stem();
+  root.add("_name_or_path", Value(name.string()));
+}
+
 /// A model by its name on the Hub, unless a file has that name.
 std::optional<Document> model_named_on_hub(const DataKind& kind,
                                            std::string_view name,
@@ -302,7 +319,12 @@ Document load_data(const DataKind& kind,
   if (auto model = model_named_on_hub(kind, name_or_file, folder)) {
     return *std::move(model);
   }
-  return load_whole(kind, data_file(kind, name_or_file, folder));
+  const std::filesystem::path file = data_file(kind, name_or_file, folder);
+  Document document = load_whole(kind, file);
+  if (kind.name == kModelData.name) {
+    name_configuration(file, document);
+  }
+  return document;
 }
 
 }  // namespace titer

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "titer/model/huggingface/huggingface.hpp"
 #include "titer/plan/place/torus_place.hpp"
 #include "titer/topology/family/node_families.hpp"
 #include "titer/units/listed.hpp"
@@ -211,6 +212,30 @@ std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
 
 namespace {
 
+/// What of a HuggingFace configuration the model does not follow from, though it may mean
+/// something.
+std::optional<std::string> unread_note(const ScenarioSource& source) {
+  const Value* model = source.document().at("model");
+  if (model == nullptr || model->kind != Value::Kind::object) {
+    return std::nullopt;
+  }
+  const Document config{.root = *model, .sources = source.document().sources};
+  Problems problems;
+  Reader in(config, problems);
+  if (!is_huggingface(in)) {
+    return std::nullopt;
+  }
+  std::vector<std::string> unread = read_huggingface(in).ignored;
+  std::erase_if(unread, [&](const std::string& key) {
+    return meaning_of_ignored(config.root, key) != IgnoredKey::unread;
+  });
+  return unread.empty()
+             ? std::nullopt
+             : std::optional(fmt::format(
+                   "not read of the model's configuration, and may change the result: {}",
+                   listed(unread)));
+}
+
 /// The first of the notes that a run has as a list, and how many more there are. What an import
 /// left open is told by now: there is no answer before.
 std::optional<std::string> run_note(const ScenarioSource& source) {
@@ -253,8 +278,10 @@ std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenar
         places_text(network->places)));
   }
   std::ranges::move(plan_notes(scenario), std::back_inserter(notes));
-  if (const auto note = run_note(source)) {
-    notes.push_back(*note);
+  for (const auto& note : {unread_note(source), run_note(source)}) {
+    if (note) {
+      notes.push_back(*note);
+    }
   }
   return notes;
 }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "app/program.hpp"
 #include "titer/input/document.hpp"
 #include "titer/units/text.hpp"
@@ -108,6 +111,29 @@ TEST(AppNew, TakesModelsOfTheHubByTheirNames) {
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_TRUE(contains(made.err, "qwen2.5-7b on 8 x NVIDIA H100"));
   EXPECT_TRUE(contains(data_of(titer({"run", file})), "qwen2.5-7b on 8 x NVIDIA H100"));
+}
+
+/// A model is called as its file is, or as the folder of a config.json; and what is not read of it
+/// is told where a run begins.
+TEST(AppNew, TellsWhoseConfigurationItTookAndWhatNotOfIt) {
+  const TemporaryFolder folder;
+  const std::filesystem::path model = folder.path() / "our-1.5b";
+  std::filesystem::create_directory(model);
+  std::ofstream(model / "config.json")
+      << R"({"model_type": "llama", "num_hidden_layers": 4, "hidden_size": 512,
+"intermediate_size": 1024, "num_attention_heads": 8, "vocab_size": 1024,
+"max_position_embeddings": 1024, "attention_of_ours": true})";
+  const auto made = titer({"new",
+                           "--model=" + (model / "config.json").string(),
+                           "--cluster=dgx-h100",
+                           "--devices=8",
+                           "--batch=64"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_TRUE(contains(made.err, "our-1.5b on 8 x NVIDIA H100")) << made.err;
+  EXPECT_TRUE(contains(made.err,
+                       "note: not read of the model's configuration, and may change the result: "
+                       "attention_of_ours"))
+      << made.err;
 }
 
 TEST(AppNew, RefusesWhatItCannotAskOrDo) {

@@ -17,6 +17,27 @@ TEST(AnswerNotes, SayTheSequenceThenWhatTheSoftwareLacks) {
   EXPECT_TRUE(notes_of(std::nullopt, "neox", {}).empty());
 }
 
+/// A configuration of another program's is taken as far as it is known, which is said.
+TEST(AnswerNotes, SayWhatIsNotReadOfAConfiguration) {
+  const auto notes = [](std::string_view key) {
+    const Document document = parse_json(
+        R"({"model": {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 256,
+"intermediate_size": 512, "num_attention_heads": 4, "vocab_size": 512,
+"max_position_embeddings": 128, )" +
+            std::string(key) +
+            R"(}, "cluster": "dgx-h100", "training": {"global_batch": 1, "sequence": 128}})",
+        "run.json");
+    const ScenarioSource source(document);
+    return answer_notes(source, source.read());
+  };
+  using Notes = std::vector<std::string>;
+  EXPECT_EQ(notes(R"("attention_of_ours": true, "also_ours": 3)"),
+            Notes{"not read of the model's configuration, and may change the result: "
+                  "attention_of_ours, also_ours"});
+  EXPECT_EQ(notes(R"("attention_of_ours": false)"), Notes{});
+  EXPECT_EQ(notes(R"("torch_dtype": "bfloat16")"), Notes{});
+}
+
 TEST(PlanNotes, SayWhatStagesHaveWhereSomeLayersAreLeftOver) {
   Scenario scenario = scenarios::shipped_run({"plan.virtual_stages=1"});
   EXPECT_EQ(plan_notes(scenario), Lines{});

@@ -23,34 +23,6 @@ ImportedModel model_of(const Document& document, std::string_view name) {
   return read;
 }
 
-/// Null, 0, switched off or empty.
-bool tells_nothing(const Value& value) {
-  return value.kind == Value::Kind::null ||
-         (value.kind == Value::Kind::boolean && !value.boolean) ||
-         (value.kind == Value::Kind::number && value.number == 0) ||
-         (value.kind == Value::Kind::array && value.items.empty()) ||
-         (value.kind == Value::Kind::text && value.text.empty());
-}
-
-/// What looks or listens beside the language model, and how its outcome is put among the tokens.
-bool is_of_tower(std::string_view key) {
-  constexpr std::array<std::string_view, 9> parts = {
-      "vision", "audio", "image", "video", "projector", "visual", "speech", "mm_", "talker"};
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-    return key.find(part) != std::string_view::npos;
-  });
-}
-
-/// Widths of all together, of a file whose language model tells its own.
-bool stands_inside(const Document& document, std::string_view key) {
-  constexpr std::array<std::string_view, 3> sections = {
-      "text_config", "llm_config", "language_config"};
-  return key.find('.') == std::string_view::npos &&
-         std::any_of(sections.begin(), sections.end(), [&](std::string_view section) {
-           return document.at(std::string(section)) != nullptr;
-         });
-}
-
 void append_key(const std::string& key, std::string& names) {
   names += (names.empty() ? "" : ", ") + key;
 }
@@ -68,9 +40,10 @@ void import_huggingface(const Foreign& foreign, const std::string& file, Importe
     const Value* value = foreign.document.at(key);
     std::string line = value == nullptr ? file : foreign.document.where(value->origin);
     line.append(": ").append(key);
-    if (value != nullptr && tells_nothing(*value)) {
+    const IgnoredKey meaning = meaning_of_ignored(foreign.document.root, key);
+    if (meaning == IgnoredKey::nothing) {
       append_key(key, names);
-    } else if (is_of_tower(key) || stands_inside(foreign.document, key)) {
+    } else if (meaning == IgnoredKey::of_tower) {
       into.assumed.push_back(line + ": is not read: the language model alone is taken");
     } else {
       into.unread.push_back(line);

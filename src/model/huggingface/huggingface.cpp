@@ -175,10 +175,46 @@ void collect_unread(const Reader& in, std::string_view path, ImportedModel& impo
   }
 }
 
+/// Null, 0, switched off or empty.
+bool tells_nothing(const Value& value) {
+  return value.kind == Value::Kind::null ||
+         (value.kind == Value::Kind::boolean && !value.boolean) ||
+         (value.kind == Value::Kind::number && value.number == 0) ||
+         (value.kind == Value::Kind::array && value.items.empty()) ||
+         (value.kind == Value::Kind::text && value.text.empty());
+}
+
+/// What looks or listens beside the language model, and how its outcome is put among the tokens.
+bool is_of_tower(std::string_view key) {
+  constexpr std::array<std::string_view, 9> parts = {
+      "vision", "audio", "image", "video", "projector", "visual", "speech", "mm_", "talker"};
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+    return key.find(part) != std::string_view::npos;
+  });
+}
+
+/// Widths of all together, of a file whose language model tells its own.
+bool stands_inside(const Value& config, std::string_view key) {
+  constexpr std::array<std::string_view, 3> sections = {
+      "text_config", "llm_config", "language_config"};
+  return key.find('.') == std::string_view::npos &&
+         std::any_of(sections.begin(), sections.end(), [&](std::string_view section) {
+           return config.find(section) != nullptr;
+         });
+}
+
 }  // namespace
 
 bool is_huggingface(const Reader& in) {
   return in.has("model_type") || in.has("architectures") || in.has("_class_name");
+}
+
+IgnoredKey meaning_of_ignored(const Value& config, std::string_view key) {
+  const Value* value = config.at(key);
+  if (value != nullptr && tells_nothing(*value)) {
+    return IgnoredKey::nothing;
+  }
+  return is_of_tower(key) || stands_inside(config, key) ? IgnoredKey::of_tower : IgnoredKey::unread;
 }
 
 std::vector<std::string_view> huggingface_architectures() {

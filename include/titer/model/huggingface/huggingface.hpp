@@ -30,6 +30,11 @@ struct ImportedModel {
 /// `name_otherwise`, else its architecture.
 [[nodiscard]] ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise = "");
 
+/// What a key says that is ignored: nothing; something of what sees or listens beside the language
+/// model, which alone is taken; or what may change time or memory.
+enum class IgnoredKey { nothing, of_tower, unread };
+[[nodiscard]] IgnoredKey meaning_of_ignored(const Value& config, std::string_view key);
+
 /// The "model_type", or "_class_name", of every architecture that is read.
 [[nodiscard]] std::vector<std::string_view> huggingface_architectures();
 
