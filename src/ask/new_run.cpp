@@ -74,6 +74,9 @@ std::int64_t sequence_of(const NewRunRequest& request) {
   const ScenarioSource source(scenario_document(request, 1, 0));
   Scenario scenario;
   source.read_unchecked(scenario);
+  if (request.batch == 0 && scenario.model.if_transformer() == nullptr) {
+    throw InputError("titer new: --batch: missing; expected the samples of a step");
+  }
   return std::min(assumed_sequence(source, scenario).value_or(scenario.training.sequence),
                   kUsualSequence);
 }
@@ -182,7 +185,7 @@ NewRunOutcome ask(const NewRunRequest& asked) {
                                     batch,
                                     counted_product(batch, sequence)));
   }
-  if (request.sequence == 0) {
+  if (request.sequence == 0 && search.scenario.model.if_transformer() != nullptr) {
     run.notes.push_back(fmt::format("sequence is not given: {} tokens", sequence));
   }
   const ScenarioSource written({.root = run.file, .sources = asked_for.sources});

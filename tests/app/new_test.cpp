@@ -142,6 +142,8 @@ TEST(AppNew, RefusesWhatItCannotAskOrDo) {
   EXPECT_TRUE(
       contains(refusal_of(titer({"new", "--model=llama3-9b", "--cluster=dgx-h100", "--devices=8"})),
                "llama3-8b"));
+  EXPECT_EQ(refusal_of(titer({"new", "--model=resnet-50", "--cluster=dgx-h100", "--devices=8"})),
+            "titer new: --batch: missing; expected the samples of a step");
   EXPECT_TRUE(contains(
       refusal_of(titer({"new", "--model=llama3-405b", "--cluster=dgx-h100", "--devices=8"})),
       "no plan is left"));
