@@ -81,9 +81,8 @@ constexpr std::array kQuestions = {question<calibrate_options>("calibrate"),
 bool is_named(const OptionWords& option, std::string_view text) {
   const std::string name(text.substr(0, text.find(',')));
   const bool is_it = (option.names != nullptr && option.names(name)) ||
-                     std::ranges::any_of(option.kinds, [&](const DataKind* kind) {
-                       return is_known(*kind, name);
-                     });
+                     std::ranges::any_of(
+                         option.kinds, [&](const DataKind* kind) { return is_known(*kind, name); });
   return is_it && (name.size() == text.size() || is_named(option, text.substr(name.size() + 1)));
 }
 
