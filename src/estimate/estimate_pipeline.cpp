@@ -144,6 +144,9 @@ const FollowedPipeline& Estimator::follow(const Schedule& schedule) {
   const PipelineShape& shape = finder_.costs().shape;
   const bool in_buckets = !finder_.costs().buckets.empty();
   gathers_ = lanes_.gathers;
+  if (!gathers_.empty()) {
+    gathers_.slower = lanes_.slower;
+  }
   for (std::size_t place = 0; place < gathers_.ends.size(); ++place) {
     for (std::size_t i = gathers_.begin(place); i < gathers_.ends[place]; ++i) {
       gathers_.arrivals[i].left += lanes_.send[pass_kind(place, Pass::forward)];
@@ -157,7 +160,7 @@ const FollowedPipeline& Estimator::follow(const Schedule& schedule) {
     ticks_[kind] = pass_ticks_[kind] + lanes_.send[kind];
   }
   same_ticks_ = true;
-  return pipeline_.followed(schedule, shape, ticks_, lanes_.slower, gathers_, in_buckets);
+  return pipeline_.followed(schedule, shape, ticks_, gathers_, in_buckets);
 }
 
 void Estimator::estimate(const Scenario& scenario, Changed changed, StepResult& result) {

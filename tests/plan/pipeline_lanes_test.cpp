@@ -420,15 +420,15 @@ TEST(PipelineLanes, OfDataAreFoundAfterThePassesAsBesideThem) {
     }
     if (shape.micro_batches % 2 == 0) {
       lanes.slower = maker.slower(ticks.size());
+      with_sends.slower = gathers ? lanes.slower : PassSlowdowns{};
     }
     beside.run(schedule, shape, passes, lanes, finish);
     // First without the events, which are asked for later, after another pipeline or at once.
-    (void)after.followed(schedule, shape, ticks, lanes.slower, with_sends, false);
+    (void)after.followed(schedule, shape, ticks, with_sends, false);
     if (shape.micro_batches % 3 == 0) {
       after.run(named_schedule("gpipe"), {.stages = 2, .micro_batches = 2}, maker.ticks(2), other);
     }
-    const FollowedPipeline& one =
-        after.followed(schedule, shape, ticks, lanes.slower, with_sends, true);
+    const FollowedPipeline& one = after.followed(schedule, shape, ticks, with_sends, true);
     after.end_beside(lanes, ends, other);
     ASSERT_EQ(other, finish) << name(schedule) << ": " << text_of(shape);
     if (lanes.slower.empty()) {
@@ -506,7 +506,8 @@ TEST(PipelineLanes, HoldAFirstForwardUntilItsParametersAreThere) {
   // Two gathers of 6: the first half of the pass from 6 to 11, the second from 12 to 17.
   one.lanes.gathers = {.through = {12},
                        .arrivals = {{.there = 6, .left = 10}, {.there = 12, .left = 5}},
-                       .ends = {2}};
+                       .ends = {2},
+                       .slower = {}};
   const LaneEnds& ends = one.run();
   EXPECT_EQ(one.finish.front(), 17 + 20);
   EXPECT_EQ(ends.data_exposed, 17 - 10);
@@ -518,7 +519,8 @@ TEST(PipelineLanes, AndPassesBesideThemTakeLongerBoth) {
   // Compute and the second gather from 6 on: 5 ticks of each take 7, then the gather's last tick.
   one.lanes.gathers = {.through = {12},
                        .arrivals = {{.there = 6, .left = 10}, {.there = 12, .left = 5}},
-                       .ends = {2}};
+                       .ends = {2},
+                       .slower = {}};
   // The bucket is ready after 10 of 20 ticks; 5 ticks of its transfer take 7.
   one.lanes.buckets[0] = {{{.left = 10, .sync = 5}}};
   const LaneEnds& ends = one.run();

@@ -39,7 +39,7 @@ void PipelineClock::run(const Schedule& schedule,
                         PipelineShape shape,
                         const PassTicks& ticks,
                         std::vector<Ticks>& finish) {
-  const FollowedPipeline& pipeline = followed(schedule, shape, ticks, {}, {}, false);
+  const FollowedPipeline& pipeline = followed(schedule, shape, ticks, {}, false);
   finish = pipeline.finish;
   counts_ = pipeline.counts;
 }
@@ -47,15 +47,13 @@ void PipelineClock::run(const Schedule& schedule,
 const FollowedPipeline& PipelineClock::followed(const Schedule& schedule,
                                                 PipelineShape shape,
                                                 const PassTicks& ticks,
-                                                const PassSlowdowns& slower,
                                                 const StartGathers& gathers,
                                                 bool to_end_beside) {
   const std::uint64_t hash = hash_of(shape, ticks, gathers);
   const auto [first, last] = known_.equal_range(hash);
   const auto found = std::find_if(first, last, [&](const auto& entry) {
     const FollowedPipeline& one = followed_[entry.second];
-    return is_of(one, schedule, shape, gathers) && one.ticks == ticks &&
-           (gathers.empty() || one.slower == slower);
+    return is_of(one, schedule, shape, gathers) && one.ticks == ticks;
   });
   if (found != last) {
     last_followed_ = found->second;
@@ -66,7 +64,6 @@ const FollowedPipeline& PipelineClock::followed(const Schedule& schedule,
   pipeline.schedule = schedule;
   pipeline.shape = shape;
   pipeline.ticks = ticks;
-  pipeline.slower = gathers.empty() ? PassSlowdowns{} : slower;
   pipeline.gathers = gathers;
   pipeline.has_before_ending = false;
   follow(at);
@@ -201,7 +198,7 @@ void PipelineClock::follow(const PipelineProgram& program,
 void PipelineClock::follow_gathers(const PipelineProgram& program, FollowedPipeline& into) {
   Ticks* const ends = ends_of_passes_.data();
   Ticks* own = ends;
-  const LanesBeside beside(into.ticks, into.slower);
+  const LanesBeside beside(into.ticks, into.gathers.slower, into.gathers);
   for (std::size_t rank = 0; rank < into.starts.size(); ++rank) {
     into.starts[rank].data = into.gathers.through[rank];
   }
@@ -211,8 +208,7 @@ void PipelineClock::follow_gathers(const PipelineProgram& program, FollowedPipel
     LaneEnds& lanes = into.starts[pass.rank];
     lanes.wait(idle, start, 0);
     *++own = is_alone(pass, Pass::forward, program.places())
-                 ? beside.first(
-                       pass.kind, start, 0, into.gathers, into.gathers.through[pass.rank], lanes)
+                 ? beside.first(pass.kind, start, 0, pass.rank, lanes)
                  : beside.pass(pass.kind, start, lanes);
   }
 }

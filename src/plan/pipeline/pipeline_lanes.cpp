@@ -16,17 +16,14 @@ Ticks LanesBeside::slow_down(std::size_t kind, Ticks start, Ticks work, LaneEnds
   return longer;
 }
 
-Ticks LanesBeside::first(std::size_t kind,
-                         Ticks start,
-                         Ticks message,
-                         const StartGathers& gathers,
-                         Ticks through,
-                         LaneEnds& ends) const {
+Ticks LanesBeside::first(
+    std::size_t kind, Ticks start, Ticks message, std::size_t rank, LaneEnds& ends) const {
   if (ends.data <= start) {  // all of them are there
     return pass(kind, start, ends);
   }
+  const Ticks through = gathers_.through[rank];
   Ticks left = ticks_[kind];
-  for (const ArrivalTicks& bucket : gathers.of(place_of_kind(kind))) {
+  for (const ArrivalTicks& bucket : gathers_.of(place_of_kind(kind))) {
     // Until the last one is there, what the lane is late by is what slowed these gathers down.
     const Ticks there = bucket.there + (ends.data - through);
     const Ticks after = bucket.left + message;
@@ -71,7 +68,7 @@ class PipelineClock::LaneWalk {
         two_ways_(placement == Placement::two_ways),
         lanes_(lanes),
         ticks_(ticks),
-        beside_(ticks_, lanes.slower) {
+        beside_(ticks_, lanes.slower, lanes.gathers) {
     if (!lanes.overlapped_sends) {
       std::ranges::transform(ticks_, lanes.send, ticks_.begin(), std::plus<>());
     }
@@ -159,8 +156,7 @@ class PipelineClock::LaneWalk {
   Ticks done(const PipelinePass& pass, Ticks start, LaneEnds& ends) {
     const Ticks message = lanes_.overlapped_sends ? 0 : lanes_.send[pass.kind];
     if (!lanes_.gathers.empty() && is(pass, Pass::forward)) {
-      const Ticks through = lanes_.gathers.through[pass.rank];
-      return beside_.first(pass.kind, start, message, lanes_.gathers, through, ends);
+      return beside_.first(pass.kind, start, message, pass.rank, ends);
     }
     const std::optional<GradientPass> kind = gradient_pass(pass.kind, program_.places());
     if (!lanes_.has_buckets() || !kind) {
@@ -264,7 +260,7 @@ void PipelineClock::end_beside(const PipelineLanes& lanes,
   const FollowedPipeline& pipeline = followed_[last_followed_];
   const PipelineProgram::Ending& ending =
       course(pipeline.schedule, pipeline.shape).program->ending();
-  const LanesBeside beside(pipeline.ticks, lanes.slower);
+  const LanesBeside beside(pipeline.ticks, lanes.slower, pipeline.gathers);
   ends = pipeline.starts;
   ends_of_ending_ = pipeline.before_ending;
   ends_of_ending_.reserve(ending.taken.size() + ending.passes.size());

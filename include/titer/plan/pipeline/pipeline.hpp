@@ -22,7 +22,6 @@ struct FollowedPipeline {
   Schedule schedule;
   PipelineShape shape;
   PassTicks ticks;
-  PassSlowdowns slower;  // where there are gathers
   StartGathers gathers;  // messages included
   std::vector<Ticks> finish;
   std::vector<LaneEnds> starts;      // of each rank, after its gathers
@@ -56,14 +55,13 @@ class PipelineClock {
   /// How often each kind of pass is done at each place, in the last run.
   [[nodiscard]] const PipelineCounts& counts() const { return counts_; }
 
-  /// The first run() above, of ranks that wait for their messages: these are in `ticks`, in the
-  /// gathers and in `slower`. `to_end_beside`: with what end_beside() needs. One of the last few
+  /// The first run() above, of ranks that wait for their messages: these are in `ticks` and in the
+  /// gathers. `to_end_beside`: with what end_beside() needs. One of the last few
   /// hundred pipelines is not followed again. Valid until the next call. REQUIRES no gathers where
   /// the schedule may pair passes, or has two copies of the model.
   const FollowedPipeline& followed(const Schedule& schedule,
                                    PipelineShape shape,
                                    const PassTicks& ticks,
-                                   const PassSlowdowns& slower,
                                    const StartGathers& gathers,
                                    bool to_end_beside);
   /// The one that followed() returned last. REQUIRES followed_last().

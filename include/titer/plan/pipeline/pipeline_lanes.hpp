@@ -24,6 +24,10 @@ struct BucketTicks {
   Ticks sync = 0;
 };
 
+/// Of each kind of pass, by how much a pass and a transfer beside it each take longer, over the
+/// time that they would go on together. Empty: by nothing.
+using PassSlowdowns = std::vector<double>;
+
 /// A part of a stage's parameters that its first forward pass waits for.
 struct ArrivalTicks {
   Ticks there = 0;  // when, if nothing slows its transfer down
@@ -37,12 +41,14 @@ struct StartGathers {
   std::vector<Ticks> through;          // of each rank, when all of its are there, likewise
   std::vector<ArrivalTicks> arrivals;  // place by place, in the order of its forward pass
   std::vector<std::uint32_t> ends;     // of each place's, among them
+  PassSlowdowns slower;                // of passes beside them, as PipelineLanes has it
 
   [[nodiscard]] bool empty() const { return through.empty(); }
   void clear() {
     through.clear();
     arrivals.clear();
     ends.clear();
+    slower.clear();
   }
   [[nodiscard]] std::size_t begin(std::size_t place) const {
     return place > 0 ? ends[place - 1] : 0;
@@ -54,9 +60,6 @@ struct StartGathers {
 };
 
 inline constexpr std::size_t kNoReceiver = std::numeric_limits<std::size_t>::max();
-/// Of each kind of pass, by how much a pass and a transfer beside it each take longer, over the
-/// time that they would go on together. Empty: by nothing.
-using PassSlowdowns = std::vector<double>;
 
 /// What runs beside the passes of a rank: a lane of messages to other stages and a lane of
 /// data-parallel transfers, each in order. Where two copies of the model go opposite ways, both
@@ -122,20 +125,16 @@ struct LaneEnds {
 /// as the pass does. `message`: what of the pass is its message, at its end.
 class LanesBeside {
  public:
-  LanesBeside(const PassTicks& ticks, const PassSlowdowns& slower)
-      : ticks_(ticks), slower_(slower) {}
+  LanesBeside(const PassTicks& ticks, const PassSlowdowns& slower, const StartGathers& gathers)
+      : ticks_(ticks), slower_(slower), gathers_(gathers) {}
 
   /// When a pass is through that begins at `start`.
   [[nodiscard]] Ticks pass(std::size_t kind, Ticks start, LaneEnds& ends) const {
     return part(kind, start, ticks_[kind], ends);
   }
   /// The same of a forward pass that waits for its parameters, if it is the first of its place.
-  [[nodiscard]] Ticks first(std::size_t kind,
-                            Ticks start,
-                            Ticks message,
-                            const StartGathers& gathers,
-                            Ticks through,
-                            LaneEnds& ends) const;
+  [[nodiscard]] Ticks first(
+      std::size_t kind, Ticks start, Ticks message, std::size_t rank, LaneEnds& ends) const;
   /// The same of the pass that makes the last gradients of these buckets, which go on the data
   /// lane.
   [[nodiscard]] Ticks last(std::size_t kind,
@@ -154,6 +153,7 @@ class LanesBeside {
 
   const PassTicks& ticks_;
   const PassSlowdowns& slower_;
+  const StartGathers& gathers_;
 };
 
 }  // namespace titer
