@@ -296,7 +296,7 @@ TEST(ExportedStep, TakesTheTimeOfTheClosedFormWithBucketsAndSendsBesideThePasses
                 splits_passes(scenario) ? std::max(rounding, 2e-3 * time) : rounding)
         << scenarios::text_of(scenario);
   }
-  EXPECT_GT(bucketed, testing::repetitions(10));
+  EXPECT_GE(bucketed, testing::repetitions(10));
 }
 
 }  // namespace TITER_TEST_FILE
