@@ -531,6 +531,31 @@ TEST(PipelineLanes, AndPassesBesideThemTakeLongerBoth) {
   EXPECT_EQ(std::pair(ends.forward_slowed, ends.backward_slowed), std::pair(Ticks{2}, Ticks{2}));
 }
 
+TEST(PipelineLanes, AndMessagesOnTheSameLinksHoldOneAnotherUp) {
+  // Two stages; the second gathers until 40, when the first has long sent, on links that both need.
+  PassTicks ticks(pass_kinds(2), 0);
+  PipelineLanes lanes;
+  lanes.overlapped_sends = true;
+  lanes.send.assign(pass_kinds(2), 0);
+  lanes.send[pass_kind(0, Pass::forward)] = 4;
+  lanes.receivers.assign(pass_kinds(2), kNoReceiver);
+  lanes.receivers[pass_kind(0, Pass::forward)] = 1;
+  for (const std::size_t stage : {0UL, 1UL}) {
+    ticks[pass_kind(stage, Pass::forward)] = 10;
+    ticks[pass_kind(stage, Pass::backward)] = 20;
+  }
+  lanes.gathers = {.through = {0, 40},
+                   .arrivals = {{.there = 0, .left = 10}, {.there = 40, .left = 10}},
+                   .ends = {1, 2},
+                   .slower = {}};
+  std::vector<Ticks> finish;
+  PipelineClock clock;
+  clock.run(named_schedule("gpipe"), {.stages = 2, .micro_batches = 1}, ticks, lanes, finish);
+  EXPECT_EQ(clock.lane_ends()[0].send, 10 + 2 * 4);
+  EXPECT_EQ(clock.lane_ends()[1].data, 40 + 4);
+  EXPECT_EQ(finish[1], 44 + 10 + 20);
+}
+
 TEST(PipelineLanes, SendBesideTheNextPass) {
   // Two stages, two micro-batches of GPipe: forwards of 10, messages of 4 or of 30.
   PassTicks ticks(pass_kinds(2), 0);
