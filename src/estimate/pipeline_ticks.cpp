@@ -21,28 +21,44 @@ StagePlace stage_at(const StepCosts& costs, std::size_t place) {
                   costs.shape);
 }
 
+/// Hands on every message of a step with the kinds of pass that send it. Of a pair, the gradient
+/// goes before the activation.
+template <class Put>
+void for_each_message(const StepCosts& costs, const Put& put) {
+  const std::size_t places = pass_places(costs.placement, costs.stages);
+  for (std::size_t place = 0; costs.shape.stages > 1 && place < places; ++place) {
+    const StagePlace from = stage_at(costs, place);
+    if (const auto activation = costs.message_after(from, Pass::forward)) {
+      put(pass_kind(place, Pass::forward), *activation);
+      put(pair_end_kind(places, place), *activation);
+    }
+    if (const auto gradient = costs.message_after(from, Pass::backward)) {
+      put(pass_kind(place, Pass::backward), *gradient);
+      put(pass_kind(place, Pass::input_gradient), *gradient);
+      put(pair_kind(opposite_place(places, place)), *gradient);
+    }
+  }
+}
+
+/// Of each kind of pass the rank to which its message goes, if that meets the data lanes.
+void fill_receivers(const StepCosts& costs, std::vector<std::size_t>& receivers) {
+  receivers.assign(pass_kinds(pass_places(costs.placement, costs.stages)), kNoReceiver);
+  for_each_message(costs, [&](std::size_t kind, const StepCosts::Message& message) {
+    if (costs.meets_sync(message)) {
+      receivers[kind] = static_cast<std::size_t>(message.to);
+    }
+  });
+}
+
 Ticks share(double part, Ticks of) { return nearest_tick(part * static_cast<double>(of)); }
 
 }  // namespace
 
 void fill_send_ticks(const StepCosts& costs, PassTicks& send) {
-  const std::size_t places = pass_places(costs.placement, costs.stages);
-  send.assign(pass_kinds(places), 0);
-  if (costs.shape.stages == 1) {
-    return;
-  }
-  for (std::size_t place = 0; place < places; ++place) {
-    const StagePlace from = stage_at(costs, place);
-    const Ticks activation = to_ticks(costs.send_after(from, Pass::forward));
-    const Ticks gradient = to_ticks(costs.send_after(from, Pass::backward));
-    send[pass_kind(place, Pass::forward)] = activation;
-    send[pass_kind(place, Pass::backward)] = gradient;
-    send[pass_kind(place, Pass::input_gradient)] = gradient;
-    send[pair_end_kind(places, place)] = activation;
-  }
-  for (std::size_t place = 0; place < places; ++place) {
-    send[pair_kind(place)] = send[pass_kind(opposite_place(places, place), Pass::backward)];
-  }
+  send.assign(pass_kinds(pass_places(costs.placement, costs.stages)), 0);
+  for_each_message(costs, [&](std::size_t kind, const StepCosts::Message& message) {
+    send[kind] = to_ticks(costs.send[message.after]);
+  });
 }
 
 void fill_pass_ticks(const StepCosts& costs,
@@ -72,32 +88,6 @@ void fill_pass_ticks(const StepCosts& costs,
   std::fill(end, ticks.data() + ticks.size(), 0);
 }
 
-namespace {
-
-/// Of each kind of pass the rank to which its message goes, if that meets the data lanes.
-void fill_receivers(const StepCosts& costs, std::vector<std::size_t>& receivers) {
-  const std::size_t places = pass_places(costs.placement, costs.stages);
-  receivers.assign(pass_kinds(places), kNoReceiver);
-  if (costs.shape.stages == 1) {
-    return;
-  }
-  for (std::size_t place = 0; place < places; ++place) {
-    const StagePlace from = stage_at(costs, place);
-    const auto receiver = [&](Pass pass) {
-      const auto message = costs.message_after(from, pass);
-      return message && costs.meets_sync(*message) ? static_cast<std::size_t>(message->to)
-                                                   : kNoReceiver;
-    };
-    receivers[pass_kind(place, Pass::forward)] = receiver(Pass::forward);
-    receivers[pair_end_kind(places, place)] = receiver(Pass::forward);
-    receivers[pass_kind(place, Pass::backward)] = receiver(Pass::backward);
-    receivers[pass_kind(place, Pass::input_gradient)] = receiver(Pass::backward);
-    receivers[pair_kind(opposite_place(places, place))] = receiver(Pass::backward);
-  }
-}
-
-}  // namespace
-
 void fill_slowdowns(const StepCosts& costs,
                     const StagePasses& passes,
                     const PassTicks& ticks,
@@ -107,9 +97,9 @@ void fill_slowdowns(const StepCosts& costs,
   if (costs.slowdown <= 1) {
     return;
   }
-  fill_receivers(costs, lanes.receivers);
   const double share_taken = std::min(1.0, costs.slowdown - 1);
   const std::size_t places = pass_places(costs.placement, costs.stages);
+  fill_receivers(costs, lanes.receivers);
   lanes.slower.resize(pass_kinds(places), 0.0);
   const auto put = [&](std::size_t kind, const PassCost& cost) {
     const Ticks message = lanes.overlapped_sends ? 0 : lanes.send[kind];

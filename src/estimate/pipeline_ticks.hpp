@@ -6,7 +6,7 @@
 
 namespace titer {
 
-/// What sending takes after each kind of pass. Of a pair, the gradient goes before the activation.
+/// What sending takes after each kind of pass.
 void fill_send_ticks(const StepCosts& costs, PassTicks& send);
 
 /// The passes by themselves: of both copies of the model the same. `pairs`: whether some are done

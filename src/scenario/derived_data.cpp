@@ -292,18 +292,19 @@ void name_configuration(const std::filesystem::path& file, Document& document) {
 std::optional<Document> model_named_on_hub(const DataKind& kind,
                                            std::string_view name,
                                            const std::filesystem::path& folder) {
+  if (kind.name != kModelData.name) {
+    return std::nullopt;
+  }
   std::error_code ignored;
   const bool has_file = looks_like_file(name)
                             ? std::filesystem::exists(data_file(kind, name, folder), ignored)
                             : is_shipped(kind, name);
-  if (kind.name != kModelData.name || has_file) {
+  const std::optional<HubModel> known = has_file ? std::nullopt : hub_model(name);
+  if (!known || known->tuned) {
     return std::nullopt;
   }
-  if (auto document = hub_model_document(name)) {
-    return Document{.root = *std::move(document), .sources = {}};
-  }
-  const std::optional<HubModel> known = hub_model(name);
-  return known && !known->tuned ? std::optional(load_data(kind, known->shipped)) : std::nullopt;
+  return known->shipped.empty() ? Document{.root = hub_model_document(*known, name), .sources = {}}
+                                : load_data(kind, known->shipped);
 }
 
 }  // namespace

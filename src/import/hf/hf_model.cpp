@@ -90,13 +90,8 @@ std::vector<std::string> put_model_of_config(const ImportTask& task, const Value
 
 std::optional<Transformer> model_of_hub(const std::string& name) {
   const std::optional<HubModel> known = hub_model(name);
-  if (!known || !known->shipped.empty()) {
-    return std::nullopt;
-  }
-  const Document document{.root = known->config, .sources = {name}};
-  Transformer model = model_of(document, lower_name(name)).model;
-  model.title = name.substr(name.rfind('/') + 1);
-  return model;
+  return known && known->shipped.empty() ? std::optional(transformer_of(*known, name))
+                                         : std::nullopt;
 }
 
 std::string file_beside(const ImportTask& task, const std::string& named) {

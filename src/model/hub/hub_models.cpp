@@ -152,16 +152,17 @@ std::string lower_name(std::string_view name) {
   return lower(all.substr(all.rfind('/') + 1));
 }
 
-std::optional<Value> hub_model_document(std::string_view name) {
-  const std::optional<HubModel> known = hub_model(name);
-  if (!known || known->tuned || !known->shipped.empty()) {
-    return std::nullopt;
-  }
-  Transformer model = read_document({.root = known->config, .sources = {}}, [&](Reader& in) {
+Transformer transformer_of(const HubModel& known, std::string_view name) {
+  Transformer model = read_document({.root = known.config, .sources = {}}, [&](Reader& in) {
     return read_huggingface(in, lower_name(name)).model;
   });
-  model.title = std::string(name.substr(name.rfind('/') + 1)) +
-                (known->sees ? ", its language model alone" : "");
+  model.title = name.substr(name.rfind('/') + 1);
+  return model;
+}
+
+Value hub_model_document(const HubModel& known, std::string_view name) {
+  Transformer model = transformer_of(known, name);
+  model.title += known.sees ? ", its language model alone" : "";
   model.source = "the config.json of that name on the HuggingFace Hub";
   return transformer_document(model);
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "titer/input/document.hpp"
+#include "titer/model/transformer/transformer.hpp"
 
 namespace titer {
 
@@ -27,8 +28,9 @@ struct HubModel {
 /// The last part of a name, in small letters.
 [[nodiscard]] std::string lower_name(std::string_view name);
 
-/// As a file of such a model would hold it, with a title that says so where what it sees with is
-/// left out. None for one that is shipped, or whose name only begins as that of one that is known.
-[[nodiscard]] std::optional<Value> hub_model_document(std::string_view name);
+/// The model of that name there. REQUIRES one that is not shipped.
+[[nodiscard]] Transformer transformer_of(const HubModel& known, std::string_view name);
+/// As a file of it would hold it, with a title that says so where what it sees with is left out.
+[[nodiscard]] Value hub_model_document(const HubModel& known, std::string_view name);
 
 }  // namespace titer
