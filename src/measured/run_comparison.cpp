@@ -63,7 +63,8 @@ class Comparer {
                     .chip = row.text("hw_key"),
                     .stack = {},
                     .grade = row.text("grade"),
-                    .sweep = row.sweep()};
+                    .sweep = row.sweep(),
+                    .plan = row.plan()};
     if (const auto time = row.iteration_time()) {
       made.measured = time->si();
     }
@@ -166,6 +167,17 @@ std::string sweep_of(const Scenario& scenario, const CsvTable& table, std::size_
   return key;
 }
 
+/// What a row says that its run's plan is.
+std::string plan_of(const CsvTable& table, std::size_t row) {
+  std::string plan = std::string(table.text(row, "run"));
+  for (const std::string& column : table.columns()) {
+    if (column.starts_with("plan")) {
+      plan += "|" + std::string(table.text(row, column));
+    }
+  }
+  return plan;
+}
+
 }  // namespace
 
 std::vector<Comparison> compare_runs(const CsvTable& table,
@@ -195,6 +207,7 @@ std::vector<Comparison> compare_named_runs(const CsvTable& table,
                     .stack = run.scenario.stack.name,
                     .grade = {},
                     .sweep = sweep_of(run.scenario, table, all.size()),
+                    .plan = plan_of(table, all.size()),
                     .measured = run.iteration_time.si(),
                     .predicted = result.iteration_time.si()};
     if (result.error_bar) {

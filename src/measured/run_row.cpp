@@ -66,6 +66,29 @@ constexpr std::array<std::string_view, 13> kNeeded = {"case_id",
                                                       "micro_batch",
                                                       "global_batch"};
 
+// What rows of one sweep have in common.
+constexpr std::array<std::string_view, 16> kColumnsOfSweep = {"family",
+                                                              "layers",
+                                                              "hidden",
+                                                              "heads",
+                                                              "kv_heads",
+                                                              "ffn",
+                                                              "vocab",
+                                                              "seq",
+                                                              "top_k",
+                                                              "hw_key",
+                                                              "n_chips",
+                                                              "n_experts",
+                                                              "precision",
+                                                              "chips_per_node",
+                                                              "inter_link",
+                                                              "global_batch"};
+// And what may differ.
+constexpr std::array<std::string_view, 20> kColumnsOfPlan = {
+    "p",          "t",           "d",          "ep",           "cp",         "etp",       "vpp",
+    "sched",      "micro_batch", "grad_accum", "dp_kind",      "fsdp_shard", "recompute", "offload",
+    "flash_attn", "cuda_graph",  "tp_overlap", "seq_parallel", "dp_overlap", "software"};
+
 // What tables have in the cells of what a source does not say.
 constexpr std::array<std::string_view, 6> kNothing = {
     "-", "?", "n/a", "na", "not stated", "unknown"};
@@ -165,33 +188,24 @@ MemoryCount RunRow::memory_count() const {
                                                                    : MemoryCount::device;
 }
 
+std::string RunRow::joined(std::span<const std::string_view> columns) const {
+  std::string all;
+  for (const std::string_view column : columns) {
+    all += text(column) + "|";
+  }
+  return all;
+}
+
 std::string RunRow::sweep() const {
   if (!has("global_batch") || !has("n_chips")) {
     return {};
   }
-  std::string key;
-  for (const std::string_view column : {"family",
-                                        "layers",
-                                        "hidden",
-                                        "heads",
-                                        "kv_heads",
-                                        "ffn",
-                                        "vocab",
-                                        "seq",
-                                        "top_k",
-                                        "hw_key",
-                                        "n_chips",
-                                        "n_experts",
-                                        "precision",
-                                        "chips_per_node",
-                                        "inter_link",
-                                        "global_batch"}) {
-    key += text(column) + "|";
-  }
   // One family may have run several programs, named first in its notes.
   const std::string notes = text("notes");
-  return key + notes.substr(0, notes.find(';'));
+  return joined(kColumnsOfSweep) + notes.substr(0, notes.find(';'));
 }
+
+std::string RunRow::plan() const { return joined(kColumnsOfPlan); }
 
 void check_run_table(const CsvTable& table, Problems& problems) {
   for (const std::string_view column : kNeeded) {

@@ -40,6 +40,26 @@ TEST(SweepDecisions, CountATieAsHalfOfAPair) {
   EXPECT_EQ(found[0].right, 6 - 0.5);
 }
 
+TEST(SweepDecisions, TakeWhatWasMeasuredAgainAsOnePlan) {
+  std::vector<Comparison> rows = {plan("a", 10, 10),
+                                  plan("b", 12, 11),
+                                  plan("again", 16, 11),
+                                  plan("c", 13, 12),
+                                  plan("d", 20, 13)};
+  EXPECT_EQ(sweep_decisions(rows)[0].plans, 5u);  // nothing says that any two are the same
+  for (Comparison& row : rows) {
+    row.plan = row.case_id == "again" ? "b" : row.case_id;
+  }
+  const std::vector<SweepDecision> found = sweep_decisions(rows);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rows, 5u);
+  EXPECT_EQ(found[0].plans, 4u);
+  EXPECT_EQ(found[0].pairs, 6u);
+  EXPECT_EQ(found[0].right, 5.0);  // b took 14 on average, more than c
+  rows[2].predicted = 11.5;        // another software, say
+  EXPECT_EQ(sweep_decisions(rows)[0].plans, 5u);
+}
+
 TEST(SweepDecisions, LeaveOutWhatIsNoSweepOfFour) {
   std::vector<Comparison> rows = {
       plan("a", 1, 1), plan("b", 2, 2), plan("c", 3, 3), plan("d", 4, 4), plan("e", 5, 5, "")};
@@ -50,18 +70,26 @@ TEST(SweepDecisions, LeaveOutWhatIsNoSweepOfFour) {
 }
 
 TEST(SweepDecisions, AddUpAndAverage) {
-  const std::vector<SweepDecision> two = {
-      {.family = {}, .chip = {}, .rows = 4, .pairs = 6, .right = 6, .chosen = {}, .best = {}},
-      {.family = {},
-       .chip = {},
-       .rows = 5,
-       .pairs = 10,
-       .right = 2,
-       .chosen = {},
-       .best = {},
-       .regret = 0.3}};
+  const std::vector<SweepDecision> two = {{.family = {},
+                                           .chip = {},
+                                           .rows = 4,
+                                           .plans = 4,
+                                           .pairs = 6,
+                                           .right = 6,
+                                           .chosen = {},
+                                           .best = {}},
+                                          {.family = {},
+                                           .chip = {},
+                                           .rows = 5,
+                                           .plans = 4,
+                                           .pairs = 10,
+                                           .right = 2,
+                                           .chosen = {},
+                                           .best = {},
+                                           .regret = 0.3}};
   const SweepDecision all = all_decisions(two);
   EXPECT_EQ(all.rows, 9u);
+  EXPECT_EQ(all.plans, 8u);
   EXPECT_DOUBLE_EQ(*all.kendall(), 2.0 * (6 + 2) / (6 + 10) - 1.0);
   EXPECT_DOUBLE_EQ(all.regret, 0.3 / 2);
   EXPECT_FALSE(SweepDecision{}.kendall());

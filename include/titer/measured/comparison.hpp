@@ -23,6 +23,7 @@ struct Comparison {
   // Rows that differ in what a user may choose (plan, micro-batch) and in nothing else have the
   // same; empty: no other row is like this one.
   std::string sweep;
+  std::string plan{};  // what its plan is, of those of one sweep
   std::optional<double> measured{};
   std::optional<double> predicted{};
   std::optional<Interval> interval{};

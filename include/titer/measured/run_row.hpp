@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -47,8 +48,12 @@ class RunRow {
   [[nodiscard]] bool is_memory_of_first() const { return says("mem_kind", "rank 0"); }
   /// Rows that differ in plan and micro-batch only have the same.
   [[nodiscard]] std::string sweep() const;
+  /// What of these rows differs.
+  [[nodiscard]] std::string plan() const;
 
  private:
+  [[nodiscard]] std::string joined(std::span<const std::string_view> columns) const;
+
   const CsvTable* table_;
   std::size_t row_;
 };

@@ -119,6 +119,7 @@ TextView worst_text(const ValidationView& view) {
 
 Figures decision_counts(const SweepDecision& decision) {
   return {{"rows", decision.rows, "rows"},
+          {"plans", decision.plans, "plans"},
           {"pairs", decision.pairs, "pairs"},
           {"pairs_in_order", decision.right, "in order"},
           {"kendall", Datum(decision.kendall(), kRankStyle), "Kendall"},
@@ -147,7 +148,7 @@ TextView decisions_text(const ValidationView& view) {
   const auto kept = static_cast<std::size_t>(std::ranges::count_if(
       worst, [](const SweepDecision& one) { return one.regret <= kToldApart; }));
   TextView text = fmt::format(
-      "\nplans: {} of {} rows or more that differ in plan or micro-batch alone\n"
+      "\nplans: {} of {} plans or more that differ in plan or micro-batch alone\n"
       "  of {} pairs more than {:.0f} % apart {:g} in order: Kendall {:.3f}\n"
       "  the plan predicted fastest takes {:.1f} % more than the best on average, {:.1f} % at "
       "most; "
@@ -163,7 +164,8 @@ TextView decisions_text(const ValidationView& view) {
       kept,
       100.0 * kToldApart);
   worst.resize(std::min(worst.size(), view.worst));
-  return worst.empty() ? text : text.add("\n").table(rows_of(worst, decision_figures), "llrrrrrll");
+  return worst.empty() ? text
+                       : text.add("\n").table(rows_of(worst, decision_figures), "llrrrrrrll");
 }
 
 TextView reasons_text(const GroupStatistics& all) {
