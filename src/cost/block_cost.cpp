@@ -34,9 +34,7 @@ class PassClock {
     }
     const PassComm comm = comm_of(item.transfer.group);
     total_[comm] += item.time;
-    if (item.apart) {
-      apart_[comm] += item.time;
-    } else if (item.meets_aside) {
+    if (item.meets_aside) {
       exchange_ = item.time;
       exchange_comm_ = comm;
     } else if (item.beside) {
@@ -45,11 +43,16 @@ class PassClock {
     } else {
       blocking_[comm] += item.time;
       pace_.keep_busy(item.time);
+      if (item.apart) {
+        apart_[comm] += item.time;
+      } else {
+        overlapped_pace_.keep_busy(item.time);
+      }
       if (item.aside) {
         static_cast<void>(pass_beside_exchange(item.time));
       }
       if (clock_.awaits_tensor_groups && comm == PassComm::tensor) {
-        pace_.wait();
+        await();
       }
     }
   }
@@ -57,24 +60,41 @@ class PassClock {
     CommTimes comm = blocking_;
     comm += exposed_;
     comm[exchange_comm_] += exchange_;
-    const Seconds apart = apart_.sum();
-    const Seconds hidden = std::min(apart, kernels_);
-    if (apart > Seconds{}) {
-      comm += (1.0 - hidden / apart) * apart_;
+    PassCost cost{.compute = kernels_ + pace_.idle(),
+                  .exposed = comm,
+                  .transfers = total_,
+                  .launched = std::max(kernels_, pace_.host()),
+                  .host = pace_.host()};
+    if (const Seconds apart = apart_.sum(); apart > Seconds{}) {
+      const Seconds hidden = std::min(apart, kernels_);
+      cost.hidden_by_other = hidden / apart * apart_;
+      cost.slowed_by_other =
+          (clock_.slowdown - 1.0) * hidden + overlapped_pace_.idle() - pace_.idle();
     }
-    const Seconds kernels = kernels_ + (clock_.slowdown - 1.0) * hidden;
-    return {.compute = kernels + pace_.idle(),
-            .exposed = comm,
-            .transfers = total_,
-            .launched = std::max(kernels, pace_.host()),
-            .host = pace_.host()};
+    return cost;
   }
 
  private:
+  void keep_busy(Seconds time) {
+    pace_.keep_busy(time);
+    if (clock_.experts_apart) {
+      overlapped_pace_.keep_busy(time);
+    }
+  }
+  void launch(Seconds time) {
+    pace_.launch(time);
+    if (clock_.experts_apart) {
+      overlapped_pace_.launch(time);
+    }
+  }
+  void await() {
+    pace_.wait();
+    overlapped_pace_.wait();
+  }
   /// What comes next waits for the exchange that others were beside.
   void end_aside() {
     exposed_[exchange_comm_] += exchange_;
-    pace_.keep_busy(exchange_);
+    keep_busy(exchange_);
     exchange_ = {};
   }
   /// How much of so long a time it goes on.
@@ -88,12 +108,12 @@ class PassClock {
       return;
     }
     if (item.awaited) {
-      pace_.wait();
+      await();
     }
     if (!item.captured) {
-      pace_.launch(item.launch);
+      launch(item.launch);
     } else if (!in_graph_) {
-      pace_.launch(clock_.dispatch);
+      launch(clock_.dispatch);
     }
     in_graph_ = item.captured;
   }
@@ -103,7 +123,7 @@ class PassClock {
       const Seconds longer = std::max(Seconds{}, guest_ - item.time);
       exposed_[guest_comm_] += longer;
       busy += (clock_.slowdown - 1.0) * std::min(guest_, item.time);
-      pace_.keep_busy(longer);
+      keep_busy(longer);
       guest_ = {};
     }
     if (item.aside) {
@@ -114,15 +134,16 @@ class PassClock {
     // with each before the next comes.
     if (const double further = item.captured ? 0.0 : item.kernels - 1.0; further > 0) {
       const double last = 1.0 / item.kernels;
-      pace_.keep_busy((1.0 - last) * busy);
-      pace_.launch(further * clock_.loop_dispatch);
+      keep_busy((1.0 - last) * busy);
+      launch(further * clock_.loop_dispatch);
       busy = last * busy;
     }
-    pace_.keep_busy(busy);
+    keep_busy(busy);
   }
 
   const BlockClock& clock_;
   HostPace pace_;
+  HostPace overlapped_pace_;  // while another pass is beside this one
   Seconds kernels_;
   CommTimes blocking_;
   CommTimes exposed_;

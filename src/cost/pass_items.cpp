@@ -25,30 +25,43 @@ PassItems stretched(PassItems items, const PassCost& cost) {
   return items;
 }
 
-BlockItems block_items(const OperationList& operations,
-                       const BlockCost& cost,
-                       const Repeats& repeats,
-                       const BlockClock& clock) {
-  EachPass<ItemList> lists;
-  BlockList(operations, clock, lists).list(repeats);
-  return map_passes(
-      [](const ItemList& list, const PassCost& pass) { return stretched(list.items, pass); },
-      lists,
-      cost);
-}
+/// The items of blocks as passes alone have them, or overlapped ones.
+class ItemLister {
+ public:
+  ItemLister(const Scenario& scenario, bool overlapped)
+      : clock_(block_clock(scenario)), overlapped_(overlapped) {
+    clock_.experts_apart = clock_.experts_apart && overlapped;
+  }
+
+  [[nodiscard]] BlockItems list(const OperationList& operations,
+                                const BlockCost& cost,
+                                const Repeats& repeats) const {
+    EachPass<ItemList> lists;
+    BlockList(operations, clock_, lists).list(repeats);
+    return map_passes(
+        [this](const ItemList& list, const PassCost& pass) {
+          return stretched(list.items, overlapped_ ? pass.overlapped() : pass);
+        },
+        lists,
+        cost);
+  }
+
+ private:
+  BlockClock clock_;
+  bool overlapped_;
+};
 
 }  // namespace
 
-ModelItems model_items(const Scenario& scenario, const StepCosts& costs) {
-  const BlockClock clock = block_clock(scenario);
-  ModelItems items{
-      .kinds = {},
-      .embedding = block_items(costs.blocks.embedding.operations, costs.embedding, {}, clock),
-      .head = block_items(costs.blocks.head.operations, costs.head, {}, clock)};
+ModelItems model_items(const Scenario& scenario, const StepCosts& costs, bool overlapped) {
+  const ItemLister lister(scenario, overlapped);
+  ModelItems items{.kinds = {},
+                   .embedding = lister.list(costs.blocks.embedding.operations, costs.embedding, {}),
+                   .head = lister.list(costs.blocks.head.operations, costs.head, {})};
   for (std::size_t kind = 0; kind < costs.kinds.size(); ++kind) {
     const Block& block = costs.blocks.kinds[kind];
-    const Repeats repeats = repeats_of(scenario, block);
-    items.kinds.push_back(block_items(block.operations, costs.kinds[kind], repeats, clock));
+    items.kinds.push_back(
+        lister.list(block.operations, costs.kinds[kind], repeats_of(scenario, block)));
   }
   return items;
 }

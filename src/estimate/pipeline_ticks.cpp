@@ -1,6 +1,7 @@
 #include "pipeline_ticks.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace titer {
 namespace {
@@ -21,6 +22,12 @@ StagePlace stage_at(const StepCosts& costs, std::size_t place) {
                   costs.shape);
 }
 
+/// Whether passes are overlapped: no, and where they may be, yes.
+std::span<const bool> overlaps(const StepCosts& costs) {
+  static constexpr std::array both = {false, true};
+  return std::span(both).first(costs.shape.overlaps ? 2 : 1);
+}
+
 /// Hands on every message of a step with the kinds of pass that send it. Of a pair, the gradient
 /// goes before the activation.
 template <class Put>
@@ -29,12 +36,16 @@ void for_each_message(const StepCosts& costs, const Put& put) {
   for (std::size_t place = 0; costs.shape.stages > 1 && place < places; ++place) {
     const StagePlace from = stage_at(costs, place);
     if (const auto activation = costs.message_after(from, Pass::forward)) {
-      put(pass_kind(place, Pass::forward), *activation);
+      for (const bool overlapped : overlaps(costs)) {
+        put(pass_kind(place, Pass::forward, overlapped), *activation);
+      }
       put(pair_end_kind(places, place), *activation);
     }
     if (const auto gradient = costs.message_after(from, Pass::backward)) {
-      put(pass_kind(place, Pass::backward), *gradient);
-      put(pass_kind(place, Pass::input_gradient), *gradient);
+      for (const bool overlapped : overlaps(costs)) {
+        put(pass_kind(place, Pass::backward, overlapped), *gradient);
+        put(pass_kind(place, Pass::input_gradient, overlapped), *gradient);
+      }
       put(pair_kind(opposite_place(places, place)), *gradient);
     }
   }
@@ -69,8 +80,10 @@ void fill_pass_ticks(const StepCosts& costs,
   ticks.resize(pass_kinds(places));
   for (int stage = 0; stage < costs.stages; ++stage) {
     const auto place = static_cast<std::size_t>(stage);
-    const std::array<Ticks, kPasses>& own = passes.occupied(stage);
-    std::ranges::copy(own, &ticks[pass_kind(place, kAllPasses.front())]);
+    for (const bool overlapped : overlaps(costs)) {
+      std::ranges::copy(passes.occupied(stage, overlapped),
+                        &ticks[pass_kind(place, kAllPasses.front(), overlapped)]);
+    }
     Ticks& pair = ticks[pair_kind(place)];
     if (!pairs) {
       pair = 0;
@@ -110,13 +123,15 @@ void fill_slowdowns(const StepCosts& costs,
   };
   for (std::size_t place = 0; place < places; ++place) {
     const int stage = static_cast<int>(place) % costs.stages;
-    const BlockCost& cost = passes.cost(stage);
-    for (const Pass pass : kAllPasses) {
-      PassCost whole = cost.of(pass);
-      if (sends_gradient(pass)) {
-        whole += cost.recompute;
+    for (const bool overlapped : overlaps(costs)) {
+      const BlockCost& cost = passes.cost(stage, overlapped);
+      for (const Pass pass : kAllPasses) {
+        PassCost whole = cost.of(pass);
+        if (sends_gradient(pass)) {
+          whole += cost.recompute;
+        }
+        put(pass_kind(place, pass, overlapped), whole);
       }
-      put(pass_kind(place, pass), whole);
     }
     if (ticks[pair_kind(place)] > 0) {
       put(pair_kind(place), costs.pair(stage));
@@ -140,10 +155,14 @@ void fill_bucket_ticks(const StepCosts& costs,
       continue;
     }
     lanes.like[stage] = stage;
-    const std::array<Ticks, 3> making = {passes.alone(at, Pass::backward),
-                                         passes.alone(at, Pass::weight_gradient),
-                                         pairs ? busy_ticks(costs.pair(costs.stages - 1 - at)) : 0};
-    const std::array<bool, 3> may_make = {true, passes.splits(), pairs};
+    // By GradientPass.
+    const std::array<Ticks, kGradientPasses> making = {
+        passes.alone(at, Pass::backward),
+        passes.alone(at, Pass::weight_gradient),
+        pairs ? busy_ticks(costs.pair(costs.stages - 1 - at)) : 0,
+        passes.alone(at, Pass::backward, true)};
+    const std::array<bool, kGradientPasses> may_make = {
+        true, passes.splits(), pairs, costs.shape.overlaps};
     for (std::size_t kind = 0; kind < making.size(); ++kind) {
       auto& buckets = lanes.buckets[kind][stage];
       buckets.clear();

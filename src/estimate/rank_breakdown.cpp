@@ -54,14 +54,19 @@ class RankBreakdown {
   void add_chunk(int chunk) {
     const int stage = stage_of(costs_.placement, {.rank = rank_, .chunk = chunk}, costs_.shape);
     const std::size_t place = pass_place(costs_.placement, costs_.stages, rank_, stage);
-    const BlockCost& cost = passes_.cost(stage);
     const PassCounts counts = counts_.of(place);
     const int backwards = counts.of(Pass::backward) + counts.of(Pass::input_gradient);
-    add(&Breakdown::forward, counts.of(Pass::forward), cost.forward);
-    add(&Breakdown::recompute, backwards, cost.recompute);
-    add(&Breakdown::backward, counts.of(Pass::backward), cost.backward);
-    add(&Breakdown::backward, counts.of(Pass::input_gradient), cost.input_gradient);
-    add(&Breakdown::backward, counts.of(Pass::weight_gradient), cost.weight_gradient);
+    for (const bool overlapped : {false, true}) {
+      const BlockCost& cost = passes_.cost(stage, overlapped);
+      const auto number = [&](Pass pass) { return counts.of(pass, overlapped); };
+      add(&Breakdown::forward, number(Pass::forward), cost.forward);
+      add(&Breakdown::recompute,
+          number(Pass::backward) + number(Pass::input_gradient),
+          cost.recompute);
+      add(&Breakdown::backward, number(Pass::backward), cost.backward);
+      add(&Breakdown::backward, number(Pass::input_gradient), cost.input_gradient);
+      add(&Breakdown::backward, number(Pass::weight_gradient), cost.weight_gradient);
+    }
     parts_.pipeline_comm +=
         counts.of(Pass::forward) * to_seconds(send_[pass_kind(place, Pass::forward)]) +
         backwards * to_seconds(send_[pass_kind(place, Pass::backward)]);

@@ -21,9 +21,14 @@ void StagePasses::fill(const StepCosts& costs, bool splits) {
       continue;
     }
     first_.push_back(stage);
-    Passes& passes = distinct_.emplace_back();
-    passes.cost = costs.chunk(stage);
-    round(passes);
+    auto& [alone, overlapped] = distinct_.emplace_back();
+    alone.cost = costs.chunk(stage);
+    if (costs.shape.overlaps) {
+      overlapped.cost =
+          map_passes([](const PassCost& pass) { return pass.overlapped(); }, alone.cost);
+      round(overlapped);
+    }
+    round(alone);
   }
 }
 

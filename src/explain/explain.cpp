@@ -108,11 +108,22 @@ class PassTerms {
         numbers += fmt::format("{} x {} + ", counts[kind], pass_text(costs_.kinds[kind].*pass));
       }
     }
-    section_.terms.push_back({std::move(name),
+    section_.terms.push_back({name,
                               "layers x (compute + exposed comm) + embedding or head",
                               numbers + pass_text(edge.*pass),
                               format(sum.busy()),
                               std::string(kOurs)});
+    if (sum.hidden_by_other.sum() > Seconds{}) {
+      section_.terms.push_back({name + ", beside another micro-batch's",
+                                "as alone - exchanges that the other's compute hides + what both "
+                                "slow down and launches then wait",
+                                fmt::format("{} - {} + {}",
+                                            format(sum.busy()),
+                                            format(sum.hidden_by_other.sum()),
+                                            format(sum.slowed_by_other)),
+                                format(sum.overlapped().busy()),
+                                "Megatron-Core, combined_1f1b"});
+    }
   }
 
   const StepCosts& costs_;
@@ -221,7 +232,8 @@ bool is_of_passes(std::string_view part) {
 Term passes_term(const BreakdownPart& part, const StepResult& result, const StepCosts& costs) {
   Term term{
       std::string(part.name),
-      "m x (its chunks' passes)",
+      costs.shape.overlaps ? "m x (its chunks' passes, some beside another micro-batch's)"
+                           : "m x (its chunks' passes)",
       fmt::format("m = {}, chunks = {}", costs.shape.micro_batches, costs.shape.virtual_stages),
       format(result.breakdown.*part.value),
       std::string(kOurs)};

@@ -212,10 +212,6 @@ class BlockTerms {
       return "kernels + (slowdown - 1) min(kernels, transfers beside them) + idle for launches + "
              "exposed transfers; of an exchange what the shared experts beside it leave";
     }
-    if (clock_.experts_apart) {
-      return "kernels + (slowdown - 1) min(kernels, transfers beside them) + idle for launches + "
-             "exposed transfers; experts' exchanges beside all kernels of a pass";
-    }
     switch (clock_.overlap) {
       case TensorOverlap::none:
         break;

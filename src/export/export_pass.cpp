@@ -181,6 +181,13 @@ void ExportedStep::Writer::add_kernels_of(TaskPart part, PassRow& row) {
   add_transfers_of(part, false, row);
 }
 
+/// Of a whole pass, or its recomputation.
+PassCost ExportedStep::Writer::cost_of(TaskPart part, const PassRow& row) const {
+  const BlockCost cost = costs_.chunk(row.stage);
+  const PassCost& pass = part == TaskPart::recompute ? cost.recompute : cost.of(row.action.pass);
+  return pass.of(row.action);
+}
+
 /// What of a transfer is beside the kernels of its pass: of those beside a stream of its own as
 /// much as costs have it of all of their kind.
 double ExportedStep::Writer::share_beside(const PassItem& item,
@@ -189,8 +196,7 @@ double ExportedStep::Writer::share_beside(const PassItem& item,
   if (!item.meets_aside) {
     return item.beside || item.apart ? 1.0 : 0.0;
   }
-  const BlockCost cost = costs_.chunk(row.stage);
-  const PassCost& here = part == TaskPart::recompute ? cost.recompute : cost.of(row.action.pass);
+  const PassCost here = cost_of(part, row);
   const PassComm comm = comm_of(item.transfer.group);
   Seconds all;
   for (const PassPiece& piece : row.pieces) {
@@ -262,11 +268,9 @@ void ExportedStep::Writer::finish(PassRow& row) {
 
 /// The sum of a block's kernels in doubles may be a tick off what the closed form rounds.
 void ExportedStep::Writer::settle(PassRow& row) {
-  const BlockCost cost = costs_.chunk(row.stage);
   for (auto& [part, computed] : row.computed) {
-    const PassCost& whole = part == TaskPart::recompute ? cost.recompute : cost.of(row.action.pass);
     Ticks& last = graph_.node(computed.last).duration;
-    last = std::max(Ticks{0}, last + to_ticks(whole.compute) - computed.rounded);
+    last = std::max(Ticks{0}, last + to_ticks(cost_of(part, row).compute) - computed.rounded);
   }
 }
 

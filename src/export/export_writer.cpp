@@ -162,32 +162,30 @@ void ExportedStep::Writer::list_blocks(PassRow& row) const {
   for (int before = 0; before < row.stage; ++before) {
     first += static_cast<std::int32_t>(costs_.contents.layers(before));
   }
+  const ModelItems& items = step_.seen_by(rank_).items_of(row.action);
   const bool forward = row.action.pass == Pass::forward;
   const RowBlock embedding{.kind = costs_.kinds.size()};
   const RowBlock head{.kind = costs_.kinds.size() + 1};
   const bool embeds = row.stage == 0;
   if (forward && embeds) {
-    list_block(step_.seen_by(rank_).items.embedding, kEmbeddingBlock, embedding, row);
+    list_block(items.embedding, kEmbeddingBlock, embedding, row);
   }
   if (!forward && row.stage == costs_.stages - 1) {
-    list_block(step_.seen_by(rank_).items.head, kHeadBlock, head, row);
+    list_block(items.head, kHeadBlock, head, row);
   }
   const std::int64_t repeated =
       repeated_layers(scenario_.plan, layers, row.stage == 0 ? costs_.blocks.front : 0);
   for (std::int32_t i = 0; i < layers; ++i) {
     const std::int32_t place = forward ? i : layers - 1 - i;
     const auto kind = static_cast<std::size_t>(kind_of(costs_.blocks.order, first + place));
-    list_block(step_.seen_by(rank_).items.kinds[kind],
-               "layer",
-               {.kind = kind, .layer = first + place},
-               row,
-               place < repeated);
+    list_block(
+        items.kinds[kind], "layer", {.kind = kind, .layer = first + place}, row, place < repeated);
   }
   if (forward && row.stage == costs_.stages - 1) {
-    list_block(step_.seen_by(rank_).items.head, kHeadBlock, head, row);
+    list_block(items.head, kHeadBlock, head, row);
   }
   if (!forward && embeds) {
-    list_block(step_.seen_by(rank_).items.embedding, kEmbeddingBlock, embedding, row);
+    list_block(items.embedding, kEmbeddingBlock, embedding, row);
   }
 }
 

@@ -119,6 +119,7 @@ class ExportedStep::Writer {
   void join_apart(PassRow& row);
   void add_whole(PassRow& row);
   void add_kernels_of(TaskPart part, PassRow& row);
+  [[nodiscard]] PassCost cost_of(TaskPart part, const PassRow& row) const;
   [[nodiscard]] double share_beside(const PassItem& item, TaskPart part, const PassRow& row) const;
   [[nodiscard]] GraphNode transfers_of(
       TaskPart part, LayerGroup group, Collective kind, bool beside, const PassRow& row) const;

@@ -87,6 +87,9 @@ ExportedStep::ExportedStep(Scenario scenario, ExportDetail detail)
     step_costs(seen.scenario, seen.costs);
     check_length(seen.scenario, seen.costs);
     seen.items = model_items(seen.scenario, seen.costs);
+    if (seen.costs.shape.overlaps) {
+      seen.overlapped_items = model_items(seen.scenario, seen.costs, true);
+    }
     costs.push_back(seen.costs);
   }
   costs_ = costs.front();

@@ -111,7 +111,7 @@ constexpr std::array kPlanFields = {
         .affecting(kLayerCosts),
     fields::flag<&P::expert_overlap>("expert_overlap",
                                      "tokens go to experts and back beside the compute of another "
-                                     "micro-batch, of which every pass is taken to have one")
+                                     "micro-batch's pass the other way, where a rank has one")
         .affecting(kLayerCosts),
     fields::flag<&P::shared_expert_overlap>(
         "shared_expert_overlap",

@@ -96,16 +96,6 @@ std::optional<std::string> islands_note(const Plan& plan) {
              : std::nullopt;
 }
 
-std::optional<std::string> overlap_note(const Scenario& scenario) {
-  const int micro_batches = scenario.shape().micro_batches;
-  return scenario.plan.expert_overlap && micro_batches < kLeastOverlapped
-             ? std::optional(fmt::format(
-                   "plan.expert_overlap: with {0} micro-batches one forward and one backward pass "
-                   "have none beside them, which is left out: 1/{0} of what is hidden",
-                   micro_batches))
-             : std::nullopt;
-}
-
 }  // namespace
 
 Abilities software_abilities(const ScenarioSource& source) {
@@ -188,8 +178,7 @@ std::vector<std::string> plan_notes(const Scenario& scenario) {
                            layers_note(scenario),
                            used_note(scenario.cluster),
                            uneven_note(scenario),
-                           islands_note(scenario.plan),
-                           overlap_note(scenario)}) {
+                           islands_note(scenario.plan)}) {
     if (note) {
       notes.push_back(*note);
     }

@@ -10,7 +10,8 @@ PipelineShape Scenario::shape() const {
   return {.stages = static_cast<int>(plan.pipeline),
           .micro_batches = static_cast<int>(micro_batches()),
           .virtual_stages = static_cast<int>(plan.virtual_stages),
-          .group = plan.micro_batch_group};
+          .group = plan.micro_batch_group,
+          .overlaps = plan.expert_overlap};
 }
 
 namespace {

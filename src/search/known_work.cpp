@@ -25,6 +25,7 @@ BlockWork operator*(double share, const BlockWork& work) {
           .parts = share * work.parts,
           .launched = share * work.launched,
           .transferred = share * work.transferred,
+          .alone = share * work.alone,
           .recompute = share * work.recompute};
 }
 

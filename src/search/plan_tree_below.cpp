@@ -1,7 +1,6 @@
 // What of a plan is below its place: the schedule with its chunks, how layers are shared out, and
 // how the state is kept.
 
-#include "titer/scenario/notes.hpp"
 #include "titer/search/search_space.hpp"
 
 namespace titer {
@@ -10,7 +9,7 @@ namespace titer {
 void PlanTree::add_pipelines(const LayerChoice& layer, const PlanPlace& place) {
   const PipelineKey key = pipeline_key(layer, place);
   const auto [at, is_new] = pipelines_.try_emplace(key);
-  if (!is_new || !is_overlapped_enough(key)) {
+  if (!is_new) {
     return;
   }
   std::vector<PipelineChoice>& choices = at->second;
@@ -28,14 +27,6 @@ void PlanTree::add_pipelines(const LayerChoice& layer, const PlanPlace& place) {
       return;
     }
   }
-}
-
-/// The first forward and the last backward pass have no other micro-batch beside them, which costs
-/// leave out: of fewer micro-batches that is too much of what they call hidden.
-bool PlanTree::is_overlapped_enough(const PipelineKey& key) const {
-  const auto [pipeline, micro_batches, overlap] = key;
-  const bool is_chosen = overlap && space_->expert_overlap.size() > 1;
-  return !is_chosen || micro_batches >= kLeastOverlapped;
 }
 
 /// With every number of chunks, and every way to share the layers out.
@@ -66,7 +57,8 @@ bool PlanTree::is_possible(const PipelineChoice& choice, const PipelineKey& key)
   const PipelineShape shape{.stages = static_cast<int>(pipeline),
                             .micro_batches = static_cast<int>(micro_batches),
                             .virtual_stages = static_cast<int>(choice.virtual_stages),
-                            .group = scenario_->plan.micro_batch_group};
+                            .group = scenario_->plan.micro_batch_group,
+                            .overlaps = overlap};
   const int stages = model_stages(placement(schedule), shape);
   const LayerSplit split = layers_of(choice.layers, stages);
   for (std::size_t before = 0; before < choice.layers; ++before) {

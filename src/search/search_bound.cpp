@@ -1,6 +1,7 @@
 #include "titer/search/search_bound.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -26,16 +27,31 @@ Seconds transferred_work(const BlockCost& cost) {
                   cost.input_gradient.comm_total() + cost.weight_gradient.comm_total());
 }
 
+/// By how much longer it is alone than with another one beside it, if it is.
+Seconds longer_alone(const PassCost& pass) {
+  return std::max(Seconds{}, pass.hidden_by_other.sum() - pass.slowed_by_other);
+}
+Seconds least_busy(const PassCost& pass) { return pass.busy() - longer_alone(pass); }
+
+/// Forward passes of a rank with no other beside them, at least, and as many backward passes.
+int passes_alone(const Schedule& schedule, int rank, const PipelineShape& shape) {
+  const auto steady = shape.overlaps ? steady_phase(schedule, rank, shape) : std::nullopt;
+  return steady ? steady->begin : 0;
+}
+
 BlockWork block_work(const BlockCost& cost) {
   const PassCost& again = cost.recompute;
-  return {.forward = cost.forward.busy(),
-          .backward = cost.backward.busy(),
-          .parts = std::min(cost.backward.busy(),
-                            cost.input_gradient.busy() + cost.weight_gradient.busy()),
+  const Seconds backward = least_busy(cost.backward);
+  return {.forward = least_busy(cost.forward),
+          .backward = backward,
+          .parts = std::min(backward,
+                            least_busy(cost.input_gradient) + least_busy(cost.weight_gradient)),
           .launched = launched_work(cost) - again.launched,
           .transferred = transferred_work(cost) - again.comm_total(),
-          .recompute = {
-              .busy = again.busy(), .launched = again.launched, .transferred = again.comm_total()}};
+          .alone = longer_alone(cost.forward) + longer_alone(cost.backward),
+          .recompute = {.busy = least_busy(again),
+                        .launched = again.launched,
+                        .transferred = again.comm_total()}};
 }
 
 /// `count` blocks, of which the backward pass repeats some.
@@ -45,6 +61,7 @@ void add_blocks(const BlockWork& block, double count, double repeated, BlockWork
   sum.parts += count * block.parts;
   sum.launched += count * block.launched;
   sum.transferred += count * block.transferred;
+  sum.alone += count * block.alone;
   sum.recompute.busy += repeated * block.recompute.busy;
   sum.recompute.launched += repeated * block.recompute.launched;
   sum.recompute.transferred += repeated * block.recompute.transferred;
@@ -64,18 +81,26 @@ BlockWork stage_work(const ModelWork& work, const StageBlocks& contents, int sta
   return sum;
 }
 
+Ticks least_ticks(const PassCost& pass) {
+  const Ticks alone = busy_ticks(pass);
+  return pass.hidden_by_other.sum() > Seconds{} ? std::min(alone, busy_ticks(pass.overlapped()))
+                                                : alone;
+}
+
 /// What a stage takes for one micro-batch, in ticks.
 struct StageTicks {
   Ticks forward = 0;
   Ticks backward = 0;  // with its recomputation
   Ticks making = 0;    // without: gradients are ready within it
   Ticks sync = 0;      // of its buckets
+  Ticks alone = 0;     // more, where no other passes are beside
 };
 
 class OneWayBound {
  public:
   OneWayBound(const Scenario& scenario, const StepCosts& costs)
-      : costs_(costs),
+      : schedule_(scenario.plan.schedule),
+        costs_(costs),
         whole_(!scenario.plan.schedule.entry().splits),
         waits_(scenario.pipeline_send() != PipelineSend::overlapped),
         micro_batches_(costs.shape.micro_batches) {
@@ -93,7 +118,7 @@ class OneWayBound {
     Ticks drain = 0;  // backward ones
     Ticks first_end = 0;
     for (int rank = 0; rank < p; ++rank) {
-      const Ticks end = head + micro_batches_ * busy(rank);
+      const Ticks end = head + micro_batches_ * busy(rank) + alone(rank);
       bound = std::max(bound, end + tail(rank, end));
       const StagePlace place{.rank = rank, .chunk = 0};
       const Ticks forth = sent(place, Pass::forward);
@@ -111,10 +136,12 @@ class OneWayBound {
  private:
   [[nodiscard]] StageTicks stage_ticks(int stage) const {
     const BlockCost cost = costs_.chunk(stage);
-    StageTicks ticks{.forward = busy_ticks(cost.forward), .making = busy_ticks(cost.backward)};
-    const Ticks parts = busy_ticks(cost.input_gradient) + busy_ticks(cost.weight_gradient);
+    StageTicks ticks{.forward = least_ticks(cost.forward), .making = least_ticks(cost.backward)};
+    ticks.alone =
+        busy_ticks(cost.forward) + busy_ticks(cost.backward) - ticks.forward - ticks.making;
+    const Ticks parts = least_ticks(cost.input_gradient) + least_ticks(cost.weight_gradient);
     ticks.backward =
-        busy_ticks(cost.recompute) + (whole_ ? ticks.making : std::min(ticks.making, parts));
+        least_ticks(cost.recompute) + (whole_ ? ticks.making : std::min(ticks.making, parts));
     if (!costs_.buckets.empty()) {
       for (const GradientBucket& bucket : costs_.buckets[static_cast<std::size_t>(stage)]) {
         ticks.sync += to_ticks(bucket.sync);
@@ -146,6 +173,17 @@ class OneWayBound {
     return sum;
   }
 
+  /// Of its passes with no other beside them, at least.
+  [[nodiscard]] Ticks alone(int rank) const {
+    Ticks least = std::numeric_limits<Ticks>::max();
+    for (int chunk = 0; chunk < costs_.contents.chunks(); ++chunk) {
+      const StagePlace place{.rank = rank, .chunk = chunk};
+      const int stage = stage_of(costs_.placement, place, costs_.shape);
+      least = std::min(least, stages_[static_cast<std::size_t>(stage)].alone);
+    }
+    return passes_alone(schedule_, rank, costs_.shape) * least;
+  }
+
   /// After the rank's last pass, which ends no earlier than `end`. A whole one is of its first
   /// chunk, whose buckets are synchronised one after the other from its beginning on.
   [[nodiscard]] Ticks tail(int rank, Ticks end) const {
@@ -161,6 +199,7 @@ class OneWayBound {
            to_ticks(own.host) + to_ticks(own.parameter_sync) + to_ticks(own.meeting);
   }
 
+  const Schedule& schedule_;
   const StepCosts& costs_;
   bool whole_;
   bool waits_;
@@ -176,6 +215,7 @@ Seconds one_way_bound(const Scenario& scenario,
   const bool whole = !scenario.plan.schedule.entry().splits;
   const PipelineShape shape = scenario.shape();
   Seconds busy;   // the rank, for one micro-batch
+  Seconds alone;  // of its chunks, the least
   Seconds forth;  // of it, its first stage's forward passes
   Seconds back;   // and its backward ones
   Seconds head;
@@ -186,9 +226,13 @@ Seconds one_way_bound(const Scenario& scenario,
       const BlockWork stage = stage_work(work, contents, contents.of(rank, chunk - 1));
       forth = stage.forward;
       back = stage.recompute.busy + (whole ? stage.backward : stage.parts);
-      busy = forth + back + (chunk == contents.chunks() ? Seconds{} : busy);
+      const bool is_last = chunk == contents.chunks();
+      busy = forth + back + (is_last ? Seconds{} : busy);
+      alone = is_last ? stage.alone : std::min(alone, stage.alone);
     }
-    bound = std::max(bound, head + shape.micro_batches * busy + (whole ? drain : Seconds{}));
+    const Seconds passes =
+        shape.micro_batches * busy + passes_alone(scenario.plan.schedule, rank, shape) * alone;
+    bound = std::max(bound, head + passes + (whole ? drain : Seconds{}));
     head += forth;
     drain += back;
   }

@@ -21,6 +21,7 @@ void take_least(const BlockWork& other, BlockWork& block) {
   take(other.parts, block.parts);
   take(other.launched, block.launched);
   take(other.transferred, block.transferred);
+  take(other.alone, block.alone);
   take(other.recompute.busy, block.recompute.busy);
   take(other.recompute.launched, block.recompute.launched);
   take(other.recompute.transferred, block.recompute.transferred);

@@ -167,7 +167,8 @@ Segment PassCutter::segment(std::size_t index, Ticks compute) const {
 }
 
 PassWork PassCutter::pass(std::size_t index) const {
-  const PassCost cost = costs_.chunk(stage(index)).of(list_[index].pass);
+  const Action& action = list_[index];
+  const PassCost cost = costs_.chunk(stage(index)).of(action.pass).of(action);
   const std::vector<Segment> row = {segment(index, to_ticks(cost.compute))};
   if (gathers_of(index) > 0) {
     const auto& all = *buckets(index, &GradientBucket::gather);
@@ -180,7 +181,7 @@ PassWork PassCutter::recomputation(std::size_t index) const {
   if (!sends_gradient(list_[index].pass)) {
     return {};
   }
-  const PassCost cost = costs_.chunk(stage(index)).recompute;
+  const PassCost cost = costs_.chunk(stage(index)).recompute.of(list_[index]);
   Segment part = segment(index, to_ticks(cost.compute));
   part.part = TaskPart::recompute;
   return work_of(cost, {part}, {});

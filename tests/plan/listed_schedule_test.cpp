@@ -28,13 +28,23 @@ Lines complaints_of(const std::string& text) {
   return {};
 }
 
+/// What a table says of actions: not which are overlapped.
+std::vector<ActionList> written(std::vector<ActionList> lists) {
+  for (ActionList& list : lists) {
+    for (Action& action : list) {
+      action.overlapped = false;
+    }
+  }
+  return lists;
+}
+
 TEST(ListedSchedule, ReadsWhatIsWrittenOfEverySchedule) {
   for (const Schedule& schedule : testing::all_schedules()) {
     for (const PipelineShape& shape : pipeline_test::shapes_of(schedule)) {
       const std::string text = actions_csv(schedule, shape);
       const ListedSchedule listed = ListedSchedule::parse(text, "runs/own.csv");
       EXPECT_EQ(listed.name, "own.csv");
-      EXPECT_EQ(listed.ranks, action_lists(schedule, shape)) << text;
+      EXPECT_TRUE(listed.ranks == written(action_lists(schedule, shape))) << text;
       EXPECT_EQ(listed.refusal(listed.shape()), std::nullopt);
       EXPECT_EQ(actions_csv(listed, listed.shape()), text);
       EXPECT_EQ(run_schedule(listed, listed.shape(), kTimes).makespan,

@@ -32,6 +32,11 @@ inline std::vector<PipelineShape> shapes_of(const Schedule& schedule) {
         if (allows(schedule, shape)) {
           shapes.push_back(shape);
         }
+        shape.overlaps = true;
+        if (m % 4 == 0 && allows(schedule, shape)) {
+          shapes.push_back(shape);
+        }
+        shape.overlaps = m % 2 == 0;
         shape.group = p + 1;
         if (v > 1 && schedule.entry().groups && allows(schedule, shape)) {
           shapes.push_back(shape);
@@ -46,7 +51,8 @@ inline std::vector<PipelineShape> shapes_of(const Schedule& schedule) {
 inline std::string text_of(PipelineShape shape) {
   return "p = " + std::to_string(shape.stages) + ", m = " + std::to_string(shape.micro_batches) +
          ", v = " + std::to_string(shape.virtual_stages) +
-         (shape.group ? ", groups of " + std::to_string(*shape.group) : "");
+         (shape.group ? ", groups of " + std::to_string(*shape.group) : "") +
+         (shape.overlaps ? ", overlapped" : "");
 }
 
 struct PipelineGraph {
@@ -139,7 +145,7 @@ class PipelineGraphBuilder {
         return 0;
       }
       if (count == 1) {
-        kind = pass_kind(place(rank, list[i]), list[i].pass);
+        kind = pass_kind(place(rank, list[i]), list[i].pass, list[i].overlapped);
       } else if (list[i].pass == Pass::forward) {
         kind = pair_kind(place(rank, list[i]));
       }
@@ -178,9 +184,11 @@ inline Costs equal_costs(const Schedule& schedule,
   const std::size_t places = pass_places(placement(schedule), stages);
   Costs costs(pass_kinds(places), 0);
   for (std::size_t place = 0; place < places; ++place) {
-    costs[pass_kind(place, Pass::forward)] = forward / v;
-    costs[pass_kind(place, Pass::backward)] = backward / v;
-    costs[pass_kind(place, Pass::input_gradient)] = backward / 2 / v;
+    for (const bool overlapped : {false, true}) {
+      costs[pass_kind(place, Pass::forward, overlapped)] = forward / v;
+      costs[pass_kind(place, Pass::backward, overlapped)] = backward / v;
+      costs[pass_kind(place, Pass::input_gradient, overlapped)] = backward / 2 / v;
+    }
     costs[pass_kind(place, Pass::weight_gradient)] = backward / 2 / v;
     costs[pair_kind(place)] = (forward + backward) / v;
   }

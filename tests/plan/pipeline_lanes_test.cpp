@@ -168,12 +168,14 @@ class LaneGraph {
   void compute(Rank& rank, const std::vector<Action>& together, const std::vector<TaskId>& after) {
     const bool pair = together.size() == 2;
     const std::size_t kind = pair ? pair_kind(place(rank, together.back()))
-                                  : pass_kind(place(rank, together.front()), together.front().pass);
+                                  : pass_kind(place(rank, together.front()),
+                                              together.front().pass,
+                                              together.front().overlapped);
     Ticks duration = ticks_[kind];
     const Action& first = together.front();
     std::vector<BucketTicks> buckets;
     if (makes_gradients(first) && --left_[place(rank, first)] == 0 && lanes_.has_buckets()) {
-      const std::size_t way = pair ? 2 : (first.pass == Pass::backward ? 0 : 1);
+      const auto way = static_cast<std::size_t>(*gradient_pass(kind, lanes_.send.size()));
       buckets = lanes_.buckets[way][static_cast<std::size_t>(stage(rank, first))];
     }
     std::vector<TaskId> waits = after;
@@ -270,10 +272,12 @@ class LaneMaker {
     for (std::size_t s = 0; s < places; ++s) {
       const Ticks forward = (s + 1) % of.stages > 0 ? time(600) : 0;
       const Ticks backward = s % of.stages > 0 ? time(600) : 0;
-      lanes.send[pass_kind(s, Pass::forward)] = forward;
+      for (const bool beside : {false, true}) {
+        lanes.send[pass_kind(s, Pass::forward, beside)] = forward;
+        lanes.send[pass_kind(s, Pass::backward, beside)] = backward;
+        lanes.send[pass_kind(s, Pass::input_gradient, beside)] = backward;
+      }
       lanes.send[pair_end_kind(places, s)] = forward;
-      lanes.send[pass_kind(s, Pass::backward)] = backward;
-      lanes.send[pass_kind(s, Pass::input_gradient)] = backward;
       lanes.send[pair_kind(opposite_place(places, s))] = backward;
     }
     for (std::size_t s = 0; buckets && s < of.stages; ++s) {
@@ -322,12 +326,14 @@ class LaneMaker {
     for (Ticks& sync : syncs) {
       sync = 1 + time(2'000);
     }
-    for (std::size_t kind = 0; kind < 3; ++kind) {
+    for (std::size_t kind = 0; kind < kGradientPasses; ++kind) {
       Ticks left = std::numeric_limits<Ticks>::max();
       for (std::size_t place = stage; place < of.places; place += of.stages) {
-        const std::array<std::size_t, 3> made = {pass_kind(place, Pass::backward),
-                                                 pass_kind(place, Pass::weight_gradient),
-                                                 pair_kind(opposite_place(of.places, place))};
+        const std::array<std::size_t, kGradientPasses> made = {
+            pass_kind(place, Pass::backward),
+            pass_kind(place, Pass::weight_gradient),
+            pair_kind(opposite_place(of.places, place)),
+            pass_kind(place, Pass::backward, true)};
         left = std::min(left, ticks[made[kind]]);
       }
       lanes.buckets[kind].resize(of.stages);

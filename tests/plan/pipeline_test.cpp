@@ -52,7 +52,10 @@ std::vector<PipelineShape> large_shapes() {
           {8, 64, 3},
           {4, 128, 6},
           {3, 33, 5},
-          {8, 40, 2}};
+          {8, 40, 2},
+          {7, 100, 1, {}, true},
+          {1, 50, 1, {}, true},
+          {4, 128, 6, {}, true}};
 }
 
 TEST(PipelineClock, EndsEveryRankWhenTheEngineDoes) {
@@ -118,7 +121,7 @@ std::vector<std::size_t> kinds_of(const Schedule& schedule, int rank, PipelineSh
           placed, stages, rank, stage_of(placed, {.rank = rank, .chunk = a.chunk}, shape));
     };
     if (!list[i].with_next) {
-      kinds.push_back(pass_kind(place(list[i]), list[i].pass));
+      kinds.push_back(pass_kind(place(list[i]), list[i].pass, list[i].overlapped));
       continue;
     }
     const Action& forward = list[i].pass == Pass::forward ? list[i] : list[i + 1];
@@ -160,6 +163,7 @@ TEST(PipelineProgram, HasAPeriodToRepeatWhereTheScheduleHas) {
         continue;
       }
       PipelineShape shape{stages, 100 * stages, chunks};
+      shape.overlaps = stages == 8;
       shape.micro_batches = few_micro_batches(named_schedule("1f1b"), shape);
       EXPECT_LT(shape.micro_batches, 100 * stages) << text_of(shape);
       const PipelineProgram program(named_schedule("1f1b"), shape);
@@ -214,6 +218,7 @@ TEST(PipelineClock, LeavesPeriodsOutWithoutLosingATick) {
                                     PipelineShape{4, 400, 3},
                                     PipelineShape{9, 270, 2},
                                     PipelineShape{2, 100, 4},
+                                    PipelineShape{4, 400, 3, {}, true},
                                     PipelineShape{1, 50, 1}}) {
     for (int i = 0; i < 40; ++i) {
       PassTicks costs = pipeline_test::equal_costs(named_schedule("1f1b"), shape, 100'000, 200'000);

@@ -76,27 +76,6 @@ TEST(SearchSoftware, HasThePlansThatItCanRunAndNoOthers) {
   }
 }
 
-/// One forward and one backward pass of a rank have nothing beside them: with few others that is
-/// too much.
-TEST(SearchSoftware, OverlapsExchangesFromEightMicroBatchesOn) {
-  const Search search =
-      search_of(kExpertSearch, std::vector<std::string>{"space.micro_batch=[1,2]"});
-  const PlanTree tree(search.scenario, search.space, search.devices);
-  bool overlaps = false;
-  for (const LayerChoice& layer : tree.layers()) {
-    for (const PlanPlace& place : tree.layout(layer).places) {
-      if (layer.exchange.overlap && tree.has_pipelines(layer, place)) {
-        overlaps = true;
-        EXPECT_GE(search.scenario.training.global_batch, 8 * layer.micro_batch * place.data);
-      }
-    }
-  }
-  EXPECT_TRUE(overlaps);
-  const Search only = search_of(
-      kExpertSearch, std::vector<std::string>{"space.expert_overlap=true", "space.tensor=1"});
-  EXPECT_GT(PlanTree(only.scenario, only.space, only.devices).plans(), 0u) << "it was asked for";
-}
-
 /// Beside another micro-batch with stages where these are virtual, and without full recomputation.
 TEST(SearchSoftware, SendsTokensToExpertsAsItCan) {
   for (const char* stack : {"megatron-core", "nemo", "torchtitan", "maxtext"}) {

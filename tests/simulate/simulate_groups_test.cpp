@@ -238,12 +238,13 @@ TEST(ExpertExchanges, AreExposedOnlyBeyondTheComputeOfOtherMicroBatches) {
   ASSERT_GT(exposed, Seconds{});
   scenario.plan.expert_overlap = true;
   const Seconds hidden = estimate(scenario).iteration_time;
-  EXPECT_EQ(expert_time(), Seconds{});
+  const Seconds left = expert_time();  // of passes with no other beside them
+  EXPECT_LT(left, 0.8 * exposed);
   scenario.stack.overlap_slowdown = 1.2;  // of compute, as long as something is beside it
   EXPECT_GT(estimate(scenario).iteration_time, hidden);
   scenario.cluster.node_protocols.front().efficiency = 1e-3;
   scenario.cluster.peer_protocols.clear();
-  EXPECT_GT(expert_time(), Seconds{}) << "longer than all compute";
+  EXPECT_GT(expert_time(), 10.0 * left) << "longer than all compute";
 }
 
 TEST(ExpertExchanges, SendATokenOnceToEveryRankOrNode) {

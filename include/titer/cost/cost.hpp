@@ -48,6 +48,7 @@ class CommTimes {
     }
     return *this;
   }
+  CommTimes& operator-=(const CommTimes& other) { return *this += -1.0 * other; }
   friend CommTimes operator*(double factor, CommTimes times) {
     for (Seconds& time : times.of_) {
       time = factor * time;
@@ -66,16 +67,34 @@ struct PassCost {
   CommTimes transfers;  // all of it
   Seconds launched{};   // compute, were nothing beside it in the gaps between launches
   Seconds host{};       // launches alone
+  // What another micro-batch's pass beside it (Action::overlapped) hides, and by how much its
+  // compute is longer for that.
+  CommTimes hidden_by_other{};
+  Seconds slowed_by_other{};
 
   [[nodiscard]] Seconds comm() const { return exposed.sum(); }
   [[nodiscard]] Seconds comm_total() const { return transfers.sum(); }
   [[nodiscard]] Seconds busy() const { return compute + comm(); }
+  /// With such a pass beside it.
+  [[nodiscard]] PassCost overlapped() const {
+    PassCost both = *this;
+    both.compute += slowed_by_other;
+    both.exposed -= hidden_by_other;
+    both.hidden_by_other = {};
+    both.slowed_by_other = {};
+    return both;
+  }
+  [[nodiscard]] PassCost of(const Action& action) const {
+    return action.overlapped ? overlapped() : *this;
+  }
   PassCost& operator+=(const PassCost& other) {
     compute += other.compute;
     exposed += other.exposed;
     transfers += other.transfers;
     launched += other.launched;
     host += other.host;
+    hidden_by_other += other.hidden_by_other;
+    slowed_by_other += other.slowed_by_other;
     return *this;
   }
   friend PassCost operator*(double factor, const PassCost& cost) {
@@ -83,7 +102,9 @@ struct PassCost {
             factor * cost.exposed,
             factor * cost.transfers,
             factor * cost.launched,
-            factor * cost.host};
+            factor * cost.host,
+            factor * cost.hidden_by_other,
+            factor * cost.slowed_by_other};
   }
 };
 

@@ -17,9 +17,9 @@ struct PassItem {
   Seconds time;
   bool beside = false;       // a transfer that runs beside the kernel after it,
   bool meets_aside = false;  // or beside what comes after it that is `aside`,
-  bool apart =
-      false;         // or beside all kernels of the pass: those of another micro-batch's are alike
-  Seconds launch{};  // of the host, to launch it
+  // or beside all kernels of the pass where it is overlapped: those of another one's are alike
+  bool apart = false;
+  Seconds launch{};       // of the host, to launch it
   double kernels = 1;     // so many of these, each for an expert, launched one after the other
   bool captured = false;  // or it is part of a graph, which takes one launch
   bool awaited = false;   // the host launches it when the device has done all before it
@@ -40,8 +40,11 @@ struct ModelItems {
   BlockItems embedding;
   BlockItems head;
 };
-/// `costs`: of the same scenario. Where the host is slower than the device, each kernel takes its
+/// `costs`: of the same scenario. `overlapped`: of passes that have others beside them (Action);
+/// nothing of the others is apart. Where the host is slower than the device, each kernel takes its
 /// share of the time in which the host launches them.
-[[nodiscard]] ModelItems model_items(const Scenario& scenario, const StepCosts& costs);
+[[nodiscard]] ModelItems model_items(const Scenario& scenario,
+                                     const StepCosts& costs,
+                                     bool overlapped = false);
 
 }  // namespace titer

@@ -17,18 +17,21 @@ inline constexpr std::array<Pass, kPasses> kAllPasses = {
 class StagePasses {
  public:
   /// No allocation once it had as many stages. `splits`: input and weight gradients by themselves,
-  /// too, which take no ticks otherwise.
+  /// too, which take no ticks otherwise. Overlapped passes, if there are any.
   void fill(const StepCosts& costs, bool splits);
   [[nodiscard]] bool splits() const { return splits_; }
 
-  /// In whole ticks, but for the transfers.
-  [[nodiscard]] const BlockCost& cost(int stage) const { return of(stage).cost; }
-  /// What a pass occupies its rank for, by Pass, with what it recomputes before.
-  [[nodiscard]] const std::array<Ticks, kPasses>& occupied(int stage) const {
-    return of(stage).occupied;
+  /// In whole ticks, but for the transfers. `overlapped`: see Action.
+  [[nodiscard]] const BlockCost& cost(int stage, bool overlapped = false) const {
+    return of(stage, overlapped).cost;
   }
-  [[nodiscard]] Ticks alone(int stage, Pass pass) const {
-    return of(stage).alone[static_cast<std::size_t>(pass)];
+  /// What a pass occupies its rank for, by Pass, with what it recomputes before.
+  [[nodiscard]] const std::array<Ticks, kPasses>& occupied(int stage,
+                                                           bool overlapped = false) const {
+    return of(stage, overlapped).occupied;
+  }
+  [[nodiscard]] Ticks alone(int stage, Pass pass, bool overlapped = false) const {
+    return of(stage, overlapped).alone[static_cast<std::size_t>(pass)];
   }
 
  private:
@@ -37,13 +40,19 @@ class StagePasses {
     std::array<Ticks, kPasses> alone{};
     std::array<Ticks, kPasses> occupied{};
   };
+  /// Likewise with others beside them.
+  struct BothPasses {
+    Passes alone;
+    Passes overlapped;
+  };
   void round(Passes& passes) const;
-  [[nodiscard]] const Passes& of(int stage) const {
-    return distinct_[like_[static_cast<std::size_t>(stage)]];
+  [[nodiscard]] const Passes& of(int stage, bool overlapped) const {
+    const BothPasses& both = distinct_[like_[static_cast<std::size_t>(stage)]];
+    return overlapped ? both.overlapped : both.alone;
   }
 
   bool splits_ = false;
-  std::vector<Passes> distinct_;
+  std::vector<BothPasses> distinct_;
   std::vector<int> first_;           // of those, the first stage that has them
   std::vector<std::uint32_t> like_;  // of each stage: which of those it has
 };

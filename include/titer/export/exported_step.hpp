@@ -146,6 +146,10 @@ class ExportedStep {
     Scenario scenario;
     StepCosts costs;
     ModelItems items;
+    ModelItems overlapped_items{};  // of passes with others beside them, where there are any
+    [[nodiscard]] const ModelItems& items_of(const Action& action) const {
+      return action.overlapped ? overlapped_items : items;
+    }
   };
   [[nodiscard]] const Seen& seen_by(int rank) const { return seen_[class_of(rank)]; }
   [[nodiscard]] PlanGroup ranks_of(GroupRole role) const;

@@ -42,12 +42,9 @@ void add_slice_notes(const Cluster& cluster,
                      std::vector<std::string>& notes);
 /// "training.images is not given: 1 image of 336 x 336 pixels with each sequence, 576 tokens each".
 [[nodiscard]] std::optional<std::string> images_note(const Scenario& scenario);
-/// From so many micro-batches on it does not matter much that the first forward and the last
-/// backward pass have no other beside them (`plan.expert_overlap`), which costs leave out.
-inline constexpr std::int64_t kLeastOverlapped = 8;
 /// What images were taken; how many layers the stages have, where these do not go into all of them
 /// alike; how many devices of each node are used, or should be, where ranks do not fill nodes or
-/// groups are cut by their ends; what is beside too few micro-batches.
+/// groups are cut by their ends.
 [[nodiscard]] std::vector<std::string> plan_notes(const Scenario& scenario);
 /// A line each: the note on the sequence, where there is one, and "beyond what megatron-lm can do:
 /// …", where its software misses something.

@@ -16,6 +16,7 @@ struct BlockWork {
   Seconds parts{};        // the backward pass, whole or in two parts, whichever is less
   Seconds launched{};     // forth and back, kernels and launches alone
   Seconds transferred{};  // forth and back, hidden or not
+  Seconds alone{};        // more, where another pass might have been beside each of these
   struct Recompute {
     Seconds busy{};
     Seconds launched{};

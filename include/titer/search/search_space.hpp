@@ -204,7 +204,6 @@ class PlanTree {
     return {place.pipeline, micro_batches(layer, place), layer.exchange.overlap};
   }
   void add_pipelines(const LayerChoice& layer, const PlanPlace& place);
-  [[nodiscard]] bool is_overlapped_enough(const PipelineKey& key) const;
   [[nodiscard]] std::vector<PipelineChoice> ways_of(std::size_t number,
                                                     std::int64_t pipeline) const;
   [[nodiscard]] bool is_possible(const PipelineChoice& choice, const PipelineKey& key) const;

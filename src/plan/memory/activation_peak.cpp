@@ -9,14 +9,14 @@ class ActivationMoments::Walk {
  public:
   explicit Walk(ActivationMoments& into) : into_(into), alive_(into.chunks_) {}
 
-  void run(std::span<const Action> actions) {
-    while (!actions.empty()) {
-      std::size_t together = 1;
-      while (together < actions.size() && actions[together - 1].with_next) {
-        ++together;
+  void run(const ActionList& list) {
+    for (std::size_t i = 0; i < list.size(); i += done_at_once(list, i)) {
+      const std::span actions = std::span(list).subspan(i, done_at_once(list, i));
+      if (actions.front().overlapped) {
+        step_by_layers(actions.front(), actions.back());
+      } else {
+        step(actions);
       }
-      step(actions.first(together));
-      actions = actions.subspan(together);
     }
   }
 
@@ -33,6 +33,23 @@ class ActivationMoments::Walk {
     for (const Action& action : actions) {
       end(action);
     }
+  }
+
+  /// The layers of one are kept as those of the other go: most is kept before or after both.
+  void step_by_layers(const Action& one, const Action& other) {
+    const bool forward_first = one.pass == Pass::forward;
+    const Action& forward = forward_first ? one : other;
+    const Action& backward = forward_first ? other : one;
+    begin(backward);
+    ++of(forward).working;
+    note();
+    begin(forward);
+    --of(forward).working;
+    ++of(backward).working;
+    end(backward);
+    note();
+    --of(backward).working;
+    end(forward);
   }
 
   [[nodiscard]] Counts& of(const Action& action) {
@@ -103,7 +120,7 @@ class ActivationMoments::Walk {
   std::size_t covering_ = 0;   // where a moment begins
 };
 
-ActivationMoments::ActivationMoments(std::span<const Action> actions) {
+ActivationMoments::ActivationMoments(const ActionList& actions) {
   for (const Action& action : actions) {
     chunks_ = std::max(chunks_, static_cast<std::size_t>(action.chunk) + 1);
   }

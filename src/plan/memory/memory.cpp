@@ -116,7 +116,8 @@ Bytes with_head(Bytes layers, const Block& head) {
 bool has_formula(const Plan& plan, int rank, PipelineShape shape, const StageBlocks& stages) {
   const bool whole_groups = shape.virtual_stages == 1 || (shape.group_size() == shape.stages &&
                                                           shape.micro_batches % shape.stages == 0);
-  return plan.schedule.entry().has_plain_memory && whole_groups && stages.alike(rank);
+  return plan.schedule.entry().has_plain_memory && whole_groups && !shape.overlaps &&
+         stages.alike(rank);
 }
 
 /// The peak of a rank by formula. `layers`: of each of its stages.

@@ -26,7 +26,8 @@ Ticks LanesBeside::first(
   for (const ArrivalTicks& bucket : gathers_.of(place_of_kind(kind))) {
     // Until the last one is there, what the lane is late by is what slowed these gathers down.
     const Ticks there = bucket.there + (ends.data - through);
-    const Ticks after = bucket.left + message;
+    // Of a pass alone: one that is overlapped may be shorter.
+    const Ticks after = std::min(left, bucket.left + message);
     if (there > start) {
       start = part(kind, start, left - after, ends);
       left = after;

@@ -41,7 +41,7 @@ class PipelineProgram::Cutting {
         actions_(steady_.size(), 0),
         of_kind_(pass_kinds(program.places())) {
     for (const PipelinePass& pass : passes_) {
-      std::vector<PassEnd>& alike = of_kind_[pass.kind];
+      std::vector<PassEnd>& alike = of_kind_[alone_kind(pass.kind)];
       positions_.push_back(actions_[pass.rank]++);
       micro_batches_.push_back(alike.size());
       alike.push_back(static_cast<PassEnd>(positions_.size()));
@@ -83,7 +83,7 @@ class PipelineProgram::Cutting {
   }
   /// The end of the same pass of a period later, if there is one.
   [[nodiscard]] PassEnd next(PassEnd end) const {
-    const std::vector<PassEnd>& alike = of_kind_[passes_[end - 1].kind];
+    const std::vector<PassEnd>& alike = of_kind_[alone_kind(passes_[end - 1].kind)];
     const std::size_t at =
         micro_batches_[end - 1] + static_cast<std::size_t>(steady_.front().micro_batches);
     return at < alike.size() ? alike[at] : 0;
@@ -130,12 +130,12 @@ class PipelineProgram::Cutting {
   }
 
   std::span<const PipelinePass> passes_;
-  std::vector<SteadyPhase> steady_;  // of each rank
-  std::vector<int> actions_;         // of each rank, how many
-  std::vector<std::vector<PassEnd>> of_kind_;
-  std::vector<int> positions_;              // of each pass among its rank's
-  std::vector<std::size_t> micro_batches_;  // of each pass
-  std::vector<int> cuts_;                   // of each rank: passes before the period
+  std::vector<SteadyPhase> steady_;            // of each rank
+  std::vector<int> actions_;                   // of each rank, how many
+  std::vector<std::vector<PassEnd>> of_kind_;  // overlapped or not
+  std::vector<int> positions_;                 // of each pass among its rank's
+  std::vector<std::size_t> micro_batches_;     // of each pass
+  std::vector<int> cuts_;                      // of each rank: passes before the period
 };
 
 void PipelineProgram::find_repeated() {

@@ -134,7 +134,7 @@ class PipelineProgram::Ordering {
       if (turns_[own.input] == kNone) {
         return false;
       }
-      add(rank, pass_kind(own.place, action.pass), own.input, own.output, 1);
+      add(rank, pass_kind(own.place, action.pass, action.overlapped), own.input, own.output, 1);
       ++at.next;
       return true;
     }
@@ -286,7 +286,12 @@ void PipelineProgram::count(std::size_t places) {
       continue;
     }
     PassCounts& counts = all[place_of_kind(pass.kind)];
-    ++(is_pair(pass.kind) ? counts.pairs : counts.alone[pass.kind % kKindsOfPlace]);
+    if (is_pair(pass.kind)) {
+      ++counts.pairs;
+    } else {
+      const std::size_t of_pass = pass.kind % kKindsOfPlace % kPasses;
+      ++(is_overlapped(pass.kind) ? counts.overlapped : counts.alone)[of_pass];
+    }
   }
   uniform_ = std::ranges::all_of(all, [](const PassCounts& counts) {
     const bool split = counts.of(Pass::input_gradient) > 0;

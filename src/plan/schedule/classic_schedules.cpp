@@ -23,13 +23,16 @@ Action interleaved(int i, Pass pass, const PipelineShape& shape) {
           .micro_batch = first + at % size};
 }
 
-/// Forwards before a rank's first backward, less the one of its first forward-backward pair.
+/// Forwards before a rank's first backward, less the one of its first forward-backward pair. Where
+/// both of a pair are overlapped, the forward is of a later micro-batch than the one whose gradient
+/// comes back: one more. [Megatron-Core, get_pp_rank_microbatches]
 int warm_up(int rank, const PipelineShape& shape) {
   const int behind = shape.stages - 1 - rank;
   const int chunks_ahead = shape.virtual_stages == 1
                                ? behind
                                : 2 * behind + (shape.virtual_stages - 1) * shape.group_size();
-  return std::min(shape.micro_batches * shape.virtual_stages, chunks_ahead);
+  return std::min(shape.micro_batches * shape.virtual_stages,
+                  chunks_ahead + (shape.overlaps ? 1 : 0));
 }
 
 ActionList one_after_the_other(int /*rank*/, const PipelineShape& shape) {
@@ -70,11 +73,14 @@ ActionList one_forward_one_backward(int rank, const PipelineShape& shape) {
   ActionList list;
   list.reserve(2 * static_cast<std::size_t>(passes));
   for (int i = 0; i < passes + first; ++i) {
+    const bool both = i < passes && i >= first;
     if (i < passes) {
       list.push_back(interleaved(i, Pass::forward, shape));
+      list.back().overlapped = both && shape.overlaps;
     }
     if (i >= first) {
       list.push_back(interleaved(i - first, Pass::backward, shape));
+      list.back().overlapped = both && shape.overlaps;
     }
   }
   return list;
@@ -156,6 +162,7 @@ constinit const ScheduleEntry kOneForwardOneBackward{
     .interleaves = true,
     .groups = true,
     .splits = false,
+    .overlaps = true,
     .has_plain_ratio = true,
     .has_plain_memory = true,
     .refusal = refused_interleaving,
@@ -164,7 +171,9 @@ constinit const ScheduleEntry kOneForwardOneBackward{
       return fill_and_drain(shape, times) / shape.virtual_stages;
     },
     .in_flight = [](int rank, const PipelineShape& shape) -> std::optional<int> {
-      return std::min(shape.micro_batches * shape.virtual_stages, warm_up(rank, shape) + 1);
+      // Of an overlapped pair layers come as layers go.
+      return std::min(shape.micro_batches * shape.virtual_stages,
+                      warm_up(rank, shape) + (shape.overlaps ? 0 : 1));
     },
     .steady_phase = interleaved_phase};
 

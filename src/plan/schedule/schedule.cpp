@@ -13,6 +13,59 @@ namespace {
 constexpr ScheduleEntry kListed{
     .name = "FILE.csv", .source = "the actions listed in the file", .pairs = true};
 
+/// Whether the second, which follows the first, needs nothing of it, and goes the other way.
+bool can_overlap(const Action& first, const Action& second) {
+  const bool other_way = first.pass == Pass::forward
+                             ? sends_gradient(second.pass)
+                             : sends_gradient(first.pass) && second.pass == Pass::forward;
+  return other_way && first.micro_batch != second.micro_batch && !second.with_next;
+}
+
+/// Neighbours that can be are overlapped. Between the last forward and the first backward pass a
+/// rank waits.
+ActionList overlapped(ActionList list) {
+  const auto is_forward = [](const Action& action) { return action.pass == Pass::forward; };
+  const auto last_forward = std::find_if(list.rbegin(), list.rend(), is_forward).base();
+  const auto first_backward = std::ranges::find_if_not(list, is_forward);
+  for (auto at = list.begin(); list.end() - at > 1; ++at) {
+    const auto next = std::ranges::next(at);
+    const bool waits = next == first_backward && next == last_forward;
+    if (at->with_next) {
+      ++at;
+    } else if (can_overlap(*at, *next) && !waits) {
+      at->overlapped = true;
+      next->overlapped = true;
+      ++at;
+    }
+  }
+  return list;
+}
+
+/// Where a schedule has a forward and a backward pass to do at the same time.
+bool has_overlap(const Schedule& schedule, const PipelineShape& shape) {
+  const ScheduleEntry& entry = schedule.entry();
+  return shape.overlaps && !entry.forwards_first && !entry.by_one_rank;
+}
+bool adds_overlap(const Schedule& schedule, const PipelineShape& shape) {
+  return has_overlap(schedule, shape) && !schedule.entry().overlaps;
+}
+
+std::vector<ActionList> listed_actions(const Schedule& schedule, const PipelineShape& shape) {
+  const ScheduleEntry& entry = schedule.entry();
+  if (schedule.listed() != nullptr) {
+    return schedule.listed()->ranks;
+  }
+  if (entry.lists != nullptr) {
+    return entry.lists(shape);
+  }
+  std::vector<ActionList> lists;
+  lists.reserve(static_cast<std::size_t>(shape.stages));
+  for (int rank = 0; rank < shape.stages; ++rank) {
+    lists.push_back(entry.actions(rank, shape));
+  }
+  return lists;
+}
+
 }  // namespace
 
 std::span<const ScheduleEntry* const> schedule_entries() { return kSchedules; }
@@ -55,23 +108,19 @@ std::optional<std::string> refusal(const Schedule& schedule, const PipelineShape
 
 ActionList actions(const Schedule& schedule, int rank, const PipelineShape& shape) {
   const auto of_rank = schedule.entry().actions;
-  return of_rank != nullptr
-             ? of_rank(rank, shape)
-             : std::move(action_lists(schedule, shape)[static_cast<std::size_t>(rank)]);
+  if (of_rank == nullptr) {
+    return std::move(action_lists(schedule, shape)[static_cast<std::size_t>(rank)]);
+  }
+  ActionList list = of_rank(rank, shape);
+  return adds_overlap(schedule, shape) ? overlapped(std::move(list)) : list;
 }
 
 std::vector<ActionList> action_lists(const Schedule& schedule, const PipelineShape& shape) {
-  const ScheduleEntry& entry = schedule.entry();
-  if (schedule.listed() != nullptr) {
-    return schedule.listed()->ranks;
-  }
-  if (entry.lists != nullptr) {
-    return entry.lists(shape);
-  }
-  std::vector<ActionList> lists;
-  lists.reserve(static_cast<std::size_t>(shape.stages));
-  for (int rank = 0; rank < shape.stages; ++rank) {
-    lists.push_back(entry.actions(rank, shape));
+  std::vector<ActionList> lists = listed_actions(schedule, shape);
+  if (adds_overlap(schedule, shape)) {
+    for (ActionList& list : lists) {
+      list = overlapped(std::move(list));
+    }
   }
   return lists;
 }
@@ -82,8 +131,10 @@ bool is_same(const Schedule& a, const Schedule& b) {
 }
 
 int in_flight(const Schedule& schedule, int rank, const PipelineShape& shape) {
-  const auto formula = schedule.entry().in_flight;
-  const auto known = formula == nullptr ? std::nullopt : formula(rank, shape);
+  const ScheduleEntry& entry = schedule.entry();
+  const bool holds =
+      entry.in_flight != nullptr && (entry.overlaps || !has_overlap(schedule, shape));
+  const auto known = holds ? entry.in_flight(rank, shape) : std::nullopt;
   return known ? *known : most_alive(actions(schedule, rank, shape));
 }
 

@@ -33,7 +33,7 @@ struct ActivationPeak {
 class ActivationMoments {
  public:
   /// Actions done together need the bytes of all.
-  explicit ActivationMoments(std::span<const Action> actions);
+  explicit ActivationMoments(const ActionList& actions);
 
   /// Right for any stages. `stages`: of the model.
   [[nodiscard]] ActivationPeak peak(Placement placement,

@@ -75,7 +75,7 @@ struct PipelineLanes {
   StartGathers gathers;  // messages included, likewise
   // Of a stage, by the kind of pass that makes its gradients, without messages. Empty: there are
   // none.
-  std::array<std::vector<std::vector<BucketTicks>>, 3> buckets;
+  std::array<std::vector<std::vector<BucketTicks>>, kGradientPasses> buckets;
   // The stage whose buckets a stage's are. Empty: each has its own.
   std::vector<std::size_t> like;
 

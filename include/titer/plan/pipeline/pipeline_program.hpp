@@ -29,7 +29,7 @@ struct PipelinePass {
   std::uint16_t kind = 0;  // pass_kind(), pair_kind(), instant_kind() or pair_end_kind()
 };
 
-/// Whether it is such a pass by itself.
+/// Whether it is such a pass, and none of a pair.
 [[nodiscard]] inline bool is_alone(const PipelinePass& pass, Pass as, std::size_t places) {
   return pass.kind < instant_kind(places) && is_of(pass.kind, as);
 }
@@ -37,9 +37,17 @@ struct PipelinePass {
 /// How often each kind of pass is done at a place. Pairs are counted where their forward is.
 struct PassCounts {
   std::array<int, kPasses> alone{};
+  std::array<int, kPasses> overlapped{};
   int pairs = 0;
 
-  [[nodiscard]] int of(Pass pass) const { return alone[static_cast<std::size_t>(pass)]; }
+  /// Not of pairs.
+  [[nodiscard]] int of(Pass pass) const {
+    const auto i = static_cast<std::size_t>(pass);
+    return alone[i] + overlapped[i];
+  }
+  [[nodiscard]] int of(Pass pass, bool as_overlapped) const {
+    return (as_overlapped ? overlapped : alone)[static_cast<std::size_t>(pass)];
+  }
 };
 
 /// Those of all places of a pipeline.
@@ -51,12 +59,15 @@ class PipelineCounts {
                  std::optional<int> micro_batches)
       : places_(std::move(places)), micro_batches_(micro_batches) {}
 
-  /// Of a place; see pass_place().
+  /// Of a place; see pass_place(). The steady phase that is longer has its passes overlapped, where
+  /// any are.
   [[nodiscard]] PassCounts of(std::size_t place) const {
     PassCounts own = (*places_)[place];
-    if (micro_batches_) {
-      for (int& count : own.alone) {
-        count = count > 0 ? *micro_batches_ : 0;
+    for (std::size_t i = 0; micro_batches_ && i < own.alone.size(); ++i) {
+      if (own.overlapped[i] > 0) {
+        own.overlapped[i] = *micro_batches_ - own.alone[i];
+      } else if (own.alone[i] > 0) {
+        own.alone[i] = *micro_batches_;
       }
     }
     return own;

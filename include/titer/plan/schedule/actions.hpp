@@ -35,6 +35,9 @@ struct Action {
   // Done together with the next action of the list, whose inputs it waits for too: a forward and a
   // whole backward pass of different micro-batches, the one's transfers beside the other's compute.
   bool with_next = false;
+  // One of two neighbours in the list, a forward and a backward pass of different micro-batches:
+  // one after the other, but for exchanges of experts, which go beside the other's compute.
+  bool overlapped = false;
 
   friend bool operator==(const Action&, const Action&) = default;
 };
@@ -47,22 +50,32 @@ struct AliveChunks {
   int after = 0;
 };
 
-/// Of each action; two that are done together begin and end together.
+/// How many actions from the list's i-th on are done at the same time: itself, and the next one
+/// where it is done together with that or beside it.
+[[nodiscard]] inline std::size_t done_at_once(const ActionList& list, std::size_t i) {
+  const std::size_t count = list[i].with_next || list[i].overlapped ? 2 : 1;
+  ensure(i + count <= list.size(), "an action done with the next one has a next one");
+  return count;
+}
+
+/// Of each action; two that are done together begin and end together. Of two that are overlapped
+/// the layers of one come as those of the other go.
 [[nodiscard]] inline std::vector<AliveChunks> alive_chunks(const ActionList& list) {
   std::vector<AliveChunks> alive;
   alive.reserve(list.size());
   int now = 0;
   while (alive.size() < list.size()) {
     const std::size_t begin = alive.size();
-    const std::size_t end = begin + (list[begin].with_next ? 2 : 1);
-    ensure(end <= list.size(), "an action done with the next one has a next one");
+    const std::size_t end = begin + done_at_once(list, begin);
+    const int before = now;
     for (std::size_t i = begin; i < end; ++i) {
       now += list[i].pass == Pass::forward ? 1 : 0;
     }
-    const int during = now;
+    int during = now;
     for (std::size_t i = begin; i < end; ++i) {
       now -= makes_gradients(list[i].pass) ? 1 : 0;
     }
+    during = list[begin].overlapped ? std::max(before, now) : during;
     alive.insert(alive.end(), end - begin, {.during = during, .after = now});
   }
   return alive;
@@ -85,6 +98,7 @@ struct PipelineShape {
   int virtual_stages = 1;  // v, chunks per rank (of each copy of the model)
   // Micro-batches that interleaving takes through one chunk before the next; otherwise p.
   std::optional<int> group{};
+  bool overlaps = false;  // whether actions are overlapped where they can be
 
   [[nodiscard]] constexpr int group_size() const { return group.value_or(stages); }
   friend bool operator==(const PipelineShape&, const PipelineShape&) = default;

@@ -28,13 +28,16 @@ namespace titer {
   return places - 1 - place;
 }
 
-inline constexpr std::size_t kKindsOfPlace = std::size_t{kPasses} + 1;
-[[nodiscard]] constexpr std::size_t pass_kind(std::size_t place, Pass pass) {
-  return kKindsOfPlace * place + static_cast<std::size_t>(pass);
+// Each pass alone, overlapped, and a pair.
+inline constexpr std::size_t kKindsOfPlace = 2 * std::size_t{kPasses} + 1;
+[[nodiscard]] constexpr std::size_t pass_kind(std::size_t place,
+                                              Pass pass,
+                                              bool overlapped = false) {
+  return kKindsOfPlace * place + static_cast<std::size_t>(pass) + (overlapped ? kPasses : 0);
 }
 /// A forward at `place` together with a backward of its rank's other chunk.
 [[nodiscard]] constexpr std::size_t pair_kind(std::size_t place) {
-  return kKindsOfPlace * place + kPasses;
+  return kKindsOfPlace * place + 2 * std::size_t{kPasses};
 }
 [[nodiscard]] constexpr std::size_t instant_kind(std::size_t places) {
   return kKindsOfPlace * places;
@@ -49,13 +52,23 @@ inline constexpr std::size_t kKindsOfPlace = std::size_t{kPasses} + 1;
 
 /// What a kind stands for. REQUIRES one before instant_kind().
 [[nodiscard]] constexpr std::size_t place_of_kind(std::size_t kind) { return kind / kKindsOfPlace; }
-[[nodiscard]] constexpr bool is_pair(std::size_t kind) { return kind % kKindsOfPlace == kPasses; }
+[[nodiscard]] constexpr bool is_pair(std::size_t kind) {
+  return kind % kKindsOfPlace == 2 * std::size_t{kPasses};
+}
+[[nodiscard]] constexpr bool is_overlapped(std::size_t kind) {
+  return kind % kKindsOfPlace >= kPasses && !is_pair(kind);
+}
+/// The same pass by itself.
+[[nodiscard]] constexpr std::size_t alone_kind(std::size_t kind) {
+  return is_overlapped(kind) ? kind - kPasses : kind;
+}
 [[nodiscard]] constexpr bool is_of(std::size_t kind, Pass pass) {
-  return kind % kKindsOfPlace == static_cast<std::size_t>(pass);
+  return !is_pair(kind) && kind % kKindsOfPlace % kPasses == static_cast<std::size_t>(pass);
 }
 
 /// Which pass makes the gradients of a stage: the index of PipelineLanes::buckets.
-enum class GradientPass : std::uint8_t { whole, weight, pair };
+enum class GradientPass : std::uint8_t { whole, weight, pair, overlapped };
+inline constexpr std::size_t kGradientPasses = 4;
 /// Whether a kind of pass makes any. `places`: of passes.
 [[nodiscard]] constexpr std::optional<GradientPass> gradient_pass(std::size_t kind,
                                                                   std::size_t places) {
@@ -68,7 +81,10 @@ enum class GradientPass : std::uint8_t { whole, weight, pair };
   if (is_of(kind, Pass::weight_gradient)) {
     return GradientPass::weight;
   }
-  return is_of(kind, Pass::backward) ? std::optional(GradientPass::whole) : std::nullopt;
+  if (!is_of(kind, Pass::backward)) {
+    return std::nullopt;
+  }
+  return is_overlapped(kind) ? GradientPass::overlapped : GradientPass::whole;
 }
 
 }  // namespace titer

@@ -31,6 +31,8 @@ struct ScheduleEntry {
   bool groups = false;  // interleaved, it lets one choose how many micro-batches follow in a chunk
   bool pairs = false;   // may do a forward and a backward together
   bool splits = true;   // may split backward passes
+  bool overlaps =
+      false;  // its actions say themselves which are overlapped, where the shape wants it
   bool forwards_first = false;   // no backward pass before the last forward pass
   bool by_one_rank = false;      // only one rank works at a time
   bool has_plain_ratio = false;  // of the bubble: of p, m and v alone
