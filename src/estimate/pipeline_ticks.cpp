@@ -51,6 +51,21 @@ void for_each_message(const StepCosts& costs, const Put& put) {
   }
 }
 
+/// Hands on every kind of pass but pairs, with what it takes and what is recomputed before it.
+template <class Put>
+void for_each_pass(const StepCosts& costs, const StagePasses& passes, const Put& put) {
+  for (std::size_t place = 0; place < pass_places(costs.placement, costs.stages); ++place) {
+    for (const bool overlapped : overlaps(costs)) {
+      const BlockCost& cost = passes.cost(static_cast<int>(place) % costs.stages, overlapped);
+      for (const Pass pass : kAllPasses) {
+        PassCost whole = cost.of(pass);
+        whole += sends_gradient(pass) ? cost.recompute : PassCost{};
+        put(pass_kind(place, pass, overlapped), whole);
+      }
+    }
+  }
+}
+
 /// Of each kind of pass the rank to which its message goes, if that meets the data lanes.
 void fill_receivers(const StepCosts& costs, std::vector<std::size_t>& receivers) {
   receivers.assign(pass_kinds(pass_places(costs.placement, costs.stages)), kNoReceiver);
@@ -111,9 +126,8 @@ void fill_slowdowns(const StepCosts& costs,
     return;
   }
   const double share_taken = std::min(1.0, costs.slowdown - 1);
-  const std::size_t places = pass_places(costs.placement, costs.stages);
   fill_receivers(costs, lanes.receivers);
-  lanes.slower.resize(pass_kinds(places), 0.0);
+  lanes.slower.resize(pass_kinds(pass_places(costs.placement, costs.stages)), 0.0);
   const auto put = [&](std::size_t kind, const PassCost& cost) {
     const Ticks message = lanes.overlapped_sends ? 0 : lanes.send[kind];
     const Seconds all = to_seconds(ticks[kind] + message);
@@ -121,20 +135,10 @@ void fill_slowdowns(const StepCosts& costs,
     const Seconds longer = share_taken * cost.compute + costs.meeting_sync(cost) + met;
     lanes.slower[kind] = all > Seconds{} ? longer / all : 0.0;
   };
-  for (std::size_t place = 0; place < places; ++place) {
-    const int stage = static_cast<int>(place) % costs.stages;
-    for (const bool overlapped : overlaps(costs)) {
-      const BlockCost& cost = passes.cost(stage, overlapped);
-      for (const Pass pass : kAllPasses) {
-        PassCost whole = cost.of(pass);
-        if (sends_gradient(pass)) {
-          whole += cost.recompute;
-        }
-        put(pass_kind(place, pass, overlapped), whole);
-      }
-    }
+  for_each_pass(costs, passes, put);
+  for (std::size_t place = 0; place < pass_places(costs.placement, costs.stages); ++place) {
     if (ticks[pair_kind(place)] > 0) {
-      put(pair_kind(place), costs.pair(stage));
+      put(pair_kind(place), costs.pair(static_cast<int>(place) % costs.stages));
     }
   }
 }

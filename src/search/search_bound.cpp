@@ -208,33 +208,44 @@ class OneWayBound {
   mutable std::pair<Seconds, Ticks> sent_{};  // found last
 };
 
+/// What a rank takes for one micro-batch.
+struct RankWork {
+  Seconds busy;
+  Seconds alone;  // more, of one of its chunks at least, with nothing beside it
+  Seconds forth;  // of `busy`, its first stage's forward passes
+  Seconds back;   // and its backward ones
+};
+
+RankWork rank_work(const ModelWork& work, const StageBlocks& contents, int rank, bool whole) {
+  RankWork sum;
+  for (int chunk = contents.chunks(); chunk > 0; --chunk) {
+    const BlockWork stage = stage_work(work, contents, contents.of(rank, chunk - 1));
+    sum.forth = stage.forward;
+    sum.back = stage.recompute.busy + (whole ? stage.backward : stage.parts);
+    sum.busy += sum.forth + sum.back;
+    sum.alone = chunk == contents.chunks() ? stage.alone : std::min(sum.alone, stage.alone);
+  }
+  return sum;
+}
+
 /// The same without messages, and with nothing after the last pass.
 Seconds one_way_bound(const Scenario& scenario,
                       const ModelWork& work,
                       const StageBlocks& contents) {
-  const bool whole = !scenario.plan.schedule.entry().splits;
+  const Schedule& schedule = scenario.plan.schedule;
+  const bool whole = !schedule.entry().splits;
   const PipelineShape shape = scenario.shape();
-  Seconds busy;   // the rank, for one micro-batch
-  Seconds alone;  // of its chunks, the least
-  Seconds forth;  // of it, its first stage's forward passes
-  Seconds back;   // and its backward ones
+  RankWork of_rank;
   Seconds head;
   Seconds drain;
   Seconds bound;
   for (int rank = 0; rank < shape.stages; ++rank) {
-    for (int chunk = contents.as_before(rank) ? 0 : contents.chunks(); chunk > 0; --chunk) {
-      const BlockWork stage = stage_work(work, contents, contents.of(rank, chunk - 1));
-      forth = stage.forward;
-      back = stage.recompute.busy + (whole ? stage.backward : stage.parts);
-      const bool is_last = chunk == contents.chunks();
-      busy = forth + back + (is_last ? Seconds{} : busy);
-      alone = is_last ? stage.alone : std::min(alone, stage.alone);
-    }
+    of_rank = contents.as_before(rank) ? of_rank : rank_work(work, contents, rank, whole);
     const Seconds passes =
-        shape.micro_batches * busy + passes_alone(scenario.plan.schedule, rank, shape) * alone;
+        shape.micro_batches * of_rank.busy + passes_alone(schedule, rank, shape) * of_rank.alone;
     bound = std::max(bound, head + passes + (whole ? drain : Seconds{}));
-    head += forth;
-    drain += back;
+    head += of_rank.forth;
+    drain += of_rank.back;
   }
   return kBelowRounding * bound;
 }
