@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "app/command.hpp"
+#include "app/fail_on.hpp"
 #include "app/output/processes.hpp"
 #include "app/output/progress.hpp"
 #include "app/question_options.hpp"
@@ -28,12 +29,23 @@ struct Jobs {
   return options::integer<&Jobs::jobs>("jobs", "N", about).within({1, 4096});
 }
 
+/// `--fail-on`.
+struct FailOnLimits {
+  std::vector<std::string> limits = {};
+};
+inline constexpr std::array kFailOnOptions = {options::list<&FailOnLimits::limits>(
+    "fail_on",
+    "LIMIT[,LIMIT…]",
+    "exit 1 where no row of the answer (--format csv) keeps all limits: out-of-memory, or a figure "
+    "and its value, such as 'time>12s', 'mfu<40%' or 'memory>70GiB'; may be repeated")};
+
 /// What a subcommand has besides its tables.
 struct CommandWords {
   std::string_view threads = {};  // about --jobs; "": has none
   std::string_view counted = {};  // what its progress counts, "plans"
   bool has_plot = false;
   bool has_report = true;
+  bool has_fail_on = false;  // its rows are answers, of which one is enough
 };
 
 /// The options of a request, reports, and what else is done with its answer: its own options. It
@@ -50,6 +62,9 @@ class QuestionCommand {
       jobs_.emplace(app, std::array{jobs_option(words.threads)});
     }
     own_.emplace(app, own);
+    if (words.has_fail_on) {
+      fail_on_.emplace(app, kFailOnOptions);
+    }
     if (words.has_report) {
       report_->add_to(app);
     }
@@ -74,17 +89,28 @@ class QuestionCommand {
   [[nodiscard]] unsigned jobs() const { return jobs_ ? jobs_->request().jobs : 0; }
   /// The request as it was typed.
   [[nodiscard]] std::string typed() const { return options_.typed(); }
-  [[nodiscard]] auto answer(R& request) const { return ask_with_progress(request, words_.counted); }
+  [[nodiscard]] auto answer(R& request) const {
+    static_cast<void>(fail_on());  // what is no limit is told before any work
+    return ask_with_progress(request, words_.counted);
+  }
+  /// What its exit code is, `--fail-on` included.
   [[nodiscard]] int print(Format format, const Answer& answer) const {
-    return titer::print(format, answer, *report_);
+    const bool fails = fail_on().fails(answer.view);
+    const int code = titer::print(format, answer, *report_);
+    return fails ? kNo : code;
   }
   [[nodiscard]] const std::shared_ptr<ReportFile>& report() const { return report_; }
 
  private:
+  [[nodiscard]] FailOn fail_on() const {
+    return FailOn(fail_on_ ? fail_on_->request().limits : std::vector<std::string>());
+  }
+
   RequestOptions<R> options_;
   CommandWords words_;
   std::optional<RequestOptions<Jobs>> jobs_;
   std::optional<RequestOptions<Own>> own_;
+  std::optional<RequestOptions<FailOnLimits>> fail_on_;
   std::shared_ptr<ReportFile> report_ = std::make_shared<ReportFile>();
 };
 

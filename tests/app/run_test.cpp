@@ -184,7 +184,46 @@ TEST(AppRunFailOn, GivesZeroWhenThePlanFits) {
 
 TEST(AppRunFailOn, RefusesAnUnknownCondition) {
   EXPECT_EQ(refusal_of(titer({"run", kRun, "--fail-on", "out-of-memry"})),
-            "--fail-on: out-of-memry: expected out-of-memory; did you mean \"out-of-memory\"?");
+            "--fail-on: out-of-memry: expected out-of-memory, or a figure and its limit, such as "
+            "\"time>12s\" or \"mfu<40%\"; did you mean \"out-of-memory\"?");
+  EXPECT_EQ(refusal_of(titer({"run", kRun, "--fail-on", "mfo<40%"})),
+            "--fail-on: mfo<40%: no number of this answer is called mfo; did you mean \"mfu\"?");
+  EXPECT_EQ(refusal_of(titer({"run", kRun, "--fail-on", "time>12"})),
+            "--fail-on: time>12: 12: expected a value of iteration_time_s, such as 12s");
+}
+
+/// The iteration takes 14.78 s, MFU is 47.8 %.
+TEST(AppRunFailOn, GivesOneWhereAFigureIsBeyondItsLimit) {
+  const auto asked = [](const std::string& limits) {
+    return titer({"run", kRun, "--fail-on", limits});
+  };
+  EXPECT_EQ(asked("time>20s,mfu<40%,memory > 70 GiB").code, 0);
+  EXPECT_EQ(asked("tokens_per_s<9k").code, 1);
+  const testing::Outcome slow = asked("mfu<0.4,iteration_time>12s");
+  EXPECT_EQ(slow.code, 1);
+  EXPECT_TRUE(slow.err.starts_with("--fail-on iteration_time>12s: iteration_time_s is 14."))
+      << slow.err;
+  EXPECT_EQ(slow.errors().size(), 1u);
+  EXPECT_EQ(slow.out, titer({"run", kRun}).out);
+}
+
+/// One row that keeps all limits is enough.
+TEST(AppRunFailOn, OfATableAsksForARowThatKeepsAllLimits) {
+  const auto asked = [](const std::string& limits) {
+    return titer({"search", kRun, "--top", "3", "--fail-on", limits});
+  };
+  EXPECT_EQ(asked("mfu<10%,out-of-memory").code, 0);
+  const testing::Outcome none = asked("mfu<99%");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_TRUE(contains(none.err, ", the best of 3 rows\n")) << none.err;
+  EXPECT_EQ(titer({"collective",
+                   "--cluster=dgx-h100",
+                   "--op=all_reduce",
+                   "--bytes=64MiB",
+                   "--ranks=0-15",
+                   "--fail-on=time>1us"})
+                .code,
+            1);
 }
 
 TEST(AppRun, ReportsEveryMistakeOfAFileAtOnce) {

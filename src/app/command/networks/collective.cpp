@@ -8,7 +8,7 @@ namespace titer {
 Command add_collective(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "collective", "What a collective takes among some devices of a cluster, and why");
-  return question_command(*app, collective_options(), {.has_plot = true});
+  return question_command(*app, collective_options(), {.has_plot = true, .has_fail_on = true});
 }
 
 }  // namespace titer

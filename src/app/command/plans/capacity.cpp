@@ -20,7 +20,8 @@ Command add_capacity(CLI::App& program) {
                           capacity_options(),
                           {.threads = "threads of the search; default: all cores",
                            .counted = "numbers of devices",
-                           .has_plot = true});
+                           .has_plot = true,
+                           .has_fail_on = true});
 }
 
 }  // namespace titer

@@ -20,10 +20,12 @@ Command add_compare(CLI::App& program) {
       "  titer compare llama3-70b-64xh100 --topology fat-tree-2-level-1024 --oversubscription "
       "1,2,4 "
       "--failed-links 0,10");
-  return question_command(
-      *app,
-      compare_options(),
-      {.threads = "threads of searches; default: all cores", .counted = "rows", .has_plot = true});
+  return question_command(*app,
+                          compare_options(),
+                          {.threads = "threads of searches; default: all cores",
+                           .counted = "rows",
+                           .has_plot = true,
+                           .has_fail_on = true});
 }
 
 }  // namespace titer

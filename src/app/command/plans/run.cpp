@@ -8,22 +8,16 @@
 namespace titer {
 namespace {
 
-enum class FailOn { out_of_memory };
-constexpr std::array<Choice<FailOn>, 1> kFailOn = {{{"out-of-memory", FailOn::out_of_memory}}};
-
 struct RunFiles {
   Format format = Format::text;
   std::string trace = {};
-  std::optional<FailOn> fail_on = {};
 };
 constexpr std::array kRunFiles = {
     format_option<&RunFiles::format, kFormats>(),
     options::text<&RunFiles::trace>(
         "trace",
         "FILE",
-        "write the timeline to this file, for Perfetto (ui.perfetto.dev) and Chrome"),
-    options::choice<&RunFiles::fail_on, kFailOn>(
-        "fail_on", "WHAT", "out-of-memory: exit 1 if the plan does not fit")};
+        "write the timeline to this file, for Perfetto (ui.perfetto.dev) and Chrome")};
 
 int run_command(const QuestionCommand<RunRequest, RunFiles>& command) {
   const RunFiles own = command.own();
@@ -37,8 +31,9 @@ int run_command(const QuestionCommand<RunRequest, RunFiles>& command) {
       trace->finish();
     };
   }
-  const int answered = command.print(own.format, command.answer(request));
-  return own.fail_on ? answered : kSuccess;
+  Answer answer = command.answer(request);
+  answer.good = true;  // a plan that does not fit fails where --fail-on says so
+  return command.print(own.format, answer);
 }
 
 }  // namespace
@@ -50,6 +45,7 @@ Command add_run(CLI::App& program) {
       "  titer run gpt3-175b-64xa100\n"
       "  titer run my-run.json --set plan.micro_batch=2 --format json\n"
       "  titer run my-run.json --measured my-runs.csv\n"
+      "  titer run my-run.json --fail-on 'out-of-memory,time>12s,mfu<40%'\n"
       "  titer run gpt3-175b-64xa100 --formula e7 --set formula.utilization=0.45");
   return question_command(*app,
                           run_options(),
@@ -57,7 +53,8 @@ Command add_run(CLI::App& program) {
                           run_command,
                           {.threads = "threads that simulate samples; default: all cores",
                            .counted = "samples",
-                           .has_plot = true});
+                           .has_plot = true,
+                           .has_fail_on = true});
 }
 
 }  // namespace titer

@@ -55,12 +55,14 @@ Command add_search(CLI::App& program) {
       "--sequence 2048\n"
       "  titer search llama3-70b-64xh100 --stack megatron-core\n"
       "  titer search my-search.json --objective mfu --top 3 --refine event --out best.json");
-  return question_command(
-      *app,
-      search_options(),
-      kSearchFiles,
-      search_command,
-      {.threads = "threads; default: all cores", .counted = "plans", .has_plot = true});
+  return question_command(*app,
+                          search_options(),
+                          kSearchFiles,
+                          search_command,
+                          {.threads = "threads; default: all cores",
+                           .counted = "plans",
+                           .has_plot = true,
+                           .has_fail_on = true});
 }
 
 }  // namespace titer
