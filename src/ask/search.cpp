@@ -144,6 +144,7 @@ std::vector<std::string> notes_of(const Search& search,
         "conditions: expected times and P(fastest) are by how figures move plans where all devices "
         "are alike");
   }
+  std::ranges::move(source_notes(searched(search, answer).source), std::back_inserter(notes));
   add_slice_notes(search.scenario.cluster, search.devices, notes);
   if (!answer.plans.empty()) {
     Scenario best = searched(search, answer).scenario;

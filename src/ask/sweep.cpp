@@ -9,6 +9,7 @@
 #include "titer/ask/asked_source.hpp"
 #include "titer/report/study/sweep_report.hpp"
 #include "titer/report/study/sweep_view.hpp"
+#include "titer/scenario/notes.hpp"
 #include "titer/sweep/sweep_run.hpp"
 
 namespace titer {
@@ -121,6 +122,7 @@ Sweep asked_sweep(const SweepRequest& request,
     }
   }
   notes = learn_for(request, sweep);
+  std::ranges::move(source_notes(sweep.base), std::back_inserter(notes));
   check_columns(sweep, request.fidelity);
   return sweep;
 }

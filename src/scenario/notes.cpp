@@ -248,6 +248,16 @@ std::optional<std::string> run_note(const ScenarioSource& source) {
 
 }  // namespace
 
+std::vector<std::string> source_notes(const ScenarioSource& source) {
+  std::vector<std::string> notes;
+  for (const auto& note : {unread_note(source), run_note(source)}) {
+    if (note) {
+      notes.push_back(*note);
+    }
+  }
+  return notes;
+}
+
 std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenario& scenario) {
   std::vector<std::string> notes = notes_of(sequence_note(source, scenario),
                                             scenario.stack.name,
@@ -267,11 +277,7 @@ std::vector<std::string> answer_notes(const ScenarioSource& source, const Scenar
         places_text(network->places)));
   }
   std::ranges::move(plan_notes(scenario), std::back_inserter(notes));
-  for (const auto& note : {unread_note(source), run_note(source)}) {
-    if (note) {
-      notes.push_back(*note);
-    }
-  }
+  std::ranges::move(source_notes(source), std::back_inserter(notes));
   return notes;
 }
 

@@ -305,6 +305,23 @@ TEST(AppSearch, OfEveryShippedNameLoads) {
   }
 }
 
+TEST(AppSearch, SaysWhatIsNotReadOfAConfiguration) {
+  const TemporaryFolder folder;
+  const std::string model = folder.file("ours.json", R"({"model_type": "llama",
+"num_hidden_layers": 4, "hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8,
+"vocab_size": 1024, "max_position_embeddings": 1024, "attention_of_ours": true})");
+  const std::vector<std::string> asked = {
+      "--model=" + model, "--cluster=dgx-h100", "--batch=64", "--devices=8"};
+  const auto text_of = [&](std::vector<std::string> words) {
+    words.insert(words.end(), asked.begin(), asked.end());
+    return titer(words).out;
+  };
+  constexpr std::string_view unread =
+      "not read of the model's configuration, and may change the result: attention_of_ours";
+  EXPECT_TRUE(contains(text_of({"search", "--sequence=1024"}), unread));
+  EXPECT_TRUE(contains(text_of({"compare", "--tokens=1B"}), unread));
+}
+
 TEST(AppSearch, ARunInTheModelsPlaceIsSaidInOneLine) {
   const TemporaryFolder folder;
   const std::string run = folder.file(

@@ -42,6 +42,7 @@ struct CapacityQuestion {
   Scenario scenario;
   Abilities abilities{};  // of its software, which plans that are searched for keep
   std::optional<std::string> sequence_note{};  // where the scenario does not say it
+  std::vector<std::string> source_notes{};     // of its files
   std::vector<std::int64_t> devices;           // candidates, in order
   BatchRule batch = BatchRule::fixed;
   double batch_slack = 0;  // share by which it may be another, where devices do not share it out

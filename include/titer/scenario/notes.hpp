@@ -51,6 +51,9 @@ void add_slice_notes(const Cluster& cluster,
 [[nodiscard]] std::vector<std::string> notes_of(const std::optional<std::string>& sequence,
                                                 std::string_view stack,
                                                 const std::vector<std::string>& missing);
+/// What its files say that no answer follows from: keys of a model's configuration that are not
+/// read, and the notes of a run. A line each, whatever the plan.
+[[nodiscard]] std::vector<std::string> source_notes(const ScenarioSource& source);
 /// A line each. `scenario`: as the source reads it.
 [[nodiscard]] std::vector<std::string> answer_notes(const ScenarioSource& source,
                                                     const Scenario& scenario);

@@ -343,6 +343,7 @@ std::vector<std::string> capacity_notes(const CapacityQuestion& question,
   }
   add_slice_notes(question.scenario.cluster, planned, notes);
   notes.insert(notes.end(), uneven.begin(), uneven.end());
+  notes.insert(notes.end(), question.source_notes.begin(), question.source_notes.end());
   return notes;
 }
 

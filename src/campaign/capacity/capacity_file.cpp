@@ -257,6 +257,7 @@ CapacityQuestion read_capacity(Document document, std::span<const Assignment> ch
   source.read_unchecked(question.scenario);
   question.abilities = software_abilities(source);
   question.sequence_note = sequence_note(source, question.scenario);
+  question.source_notes = source_notes(source);
   check_fidelity(question.scenario, usual_fidelity(question.scenario));
   load_costs(question, question);
   if (!question.record.empty()) {
