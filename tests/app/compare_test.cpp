@@ -59,6 +59,25 @@ TEST(AppCompare, TakesJsonInItsLists) {
                        "not valid JSON"));
 }
 
+TEST(AppCompare, TellsModelsAndClustersOfOneNameApart) {
+  const TemporaryFolder folder;
+  const std::string deep = folder.file("deep.json", R"({"name": "megatron-1.7b", "layers": 48})");
+  const std::string text =
+      titer({"compare",
+             "--model",
+             deep + R"(,megatron-1.7b,{"name": "megatron-1.7b", "layers": 12})",
+             "--cluster=dgx-h100,dgx-a100-80gb",
+             "--tokens=20B",
+             "--batch=256",
+             "--sequence=2048",
+             "--devices=8"})
+          .out;
+  EXPECT_TRUE(contains(text, "megatron-1.7b (" + deep + ")")) << text;
+  EXPECT_TRUE(contains(text, "megatron-1.7b (2)"));
+  EXPECT_TRUE(contains(text, "megatron-1.7b (3)"));
+  EXPECT_FALSE(contains(text, "dgx-h100 (")) << "only one is called so";
+}
+
 TEST(AppCompare, HasARowForEachCombination) {
   const std::string text =
       data_of(titer(comparing({"--deadline", "7d,14d", "--prices", "cloud-lists-2026"})));

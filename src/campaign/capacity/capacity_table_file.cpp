@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "campaign/course_document.hpp"
 #include "titer/campaign/capacity_table.hpp"
@@ -324,6 +326,29 @@ std::string name_of(const Value* value) {
   return value == nullptr ? "" : (own != nullptr ? own->text : value->text);
 }
 
+/// Data of one name that stands several times in a list is called by what it was asked as, too:
+/// "llama3-8b (deep.json)", or "llama3-8b (2)" where that is the same or written out. `places`: of
+/// each case in the list.
+void tell_apart(std::string CapacityCase::*name,
+                const std::vector<Value>& list,
+                const std::vector<std::size_t>& places,
+                std::vector<CapacityCase>& cases) {
+  std::map<std::string, std::set<std::size_t>> bearers;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    bearers[cases[i].*name].insert(places[i]);
+  }
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::string& called = cases[i].*name;
+    const std::set<std::size_t>& others = bearers.at(called);
+    if (others.size() > 1) {
+      const std::string& asked = list[places[i]].text;
+      const auto number = 1 + std::distance(others.begin(), others.find(places[i]));
+      called +=
+          fmt::format(" ({})", asked.empty() || asked == called ? std::to_string(number) : asked);
+    }
+  }
+}
+
 }  // namespace
 
 CapacityTable read_capacity_table(const Document& document, std::span<const Assignment> changes) {
@@ -335,6 +360,9 @@ CapacityTable read_capacity_table(const Document& document, std::span<const Assi
                   (scenario->kind == Value::Kind::text || scenario->find("plan") != nullptr);
   std::vector<std::string> problems;
   std::size_t pair = 0;
+  std::vector<std::size_t> models;  // of each case, its place in the list
+  std::vector<std::size_t> clusters;
+  std::size_t model_number = 0;
   for (const Value* model : cases_of(lists.models)) {
     std::size_t number = 0;
     for (const Value* cluster : cases_of(lists.clusters)) {
@@ -342,9 +370,14 @@ CapacityTable read_capacity_table(const Document& document, std::span<const Assi
                                .cluster = name_of(cluster),
                                .stack = name_of(of_cluster(lists.stacks, number))};
       PairReader(pair++, lists, names, table, problems).read(model, cluster, number);
+      models.resize(table.cases.size(), model_number);
+      clusters.resize(table.cases.size(), number);
       ++number;
     }
+    ++model_number;
   }
+  tell_apart(&CapacityCase::model, lists.models, models, table.cases);
+  tell_apart(&CapacityCase::cluster, lists.clusters, clusters, table.cases);
   const auto is_sound = [](const CapacityCase& one) { return one.question.has_value(); };
   if (std::ranges::none_of(table.cases, is_sound)) {
     throw InputError(problems);
