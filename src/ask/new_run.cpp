@@ -6,6 +6,7 @@
 
 #include "titer/ask/option.hpp"
 #include "titer/plan/plan_fields.hpp"
+#include "titer/report/step/step_report.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
@@ -157,18 +158,17 @@ NewRunOutcome ask(const NewRunRequest& asked) {
   const SearchAnswer answer = run_search(search, {.threads = request.threads});
   if (answer.plans.empty()) {
     throw InputError(fmt::format(
-        "titer new: batch {} x {} tokens: {}", batch, sequence, no_plan_sentence(search, answer)));
+        "titer new: {}: {}", batch_words(search.scenario), no_plan_sentence(search, answer)));
   }
   const FoundPlan& best = answer.plans.front();
   NewRunOutcome run;
   run.file = Value::make_object();
-  run.says = fmt::format("{} on {} x {} ({}), batch {} x {} tokens, {}",
+  run.says = fmt::format("{} on {} x {} ({}), {}, {}",
                          search.scenario.model.title(),
                          request.devices,
                          search.scenario.cluster.chip.title,
                          search.scenario.cluster.name,
-                         batch,
-                         sequence,
+                         batch_words(search.scenario),
                          request.precision);
   const Document asked_for = scenario_document(request, batch, sequence);
   const Value& scenario = asked_for.root;

@@ -136,6 +136,12 @@ TEST(AppNew, TellsWhoseConfigurationItTookAndWhatNotOfIt) {
       << made.err;
 }
 
+TEST(AppNew, CountsSamplesOfWhatHasNoSequences) {
+  const auto made =
+      titer({"new", "--model=resnet-50", "--cluster=dgx-h100", "--devices=8", "--batch=1024"});
+  EXPECT_TRUE(contains(made.err, "batch 1024 samples, bf16: ")) << made.err;
+}
+
 TEST(AppNew, RefusesWhatItCannotAskOrDo) {
   EXPECT_EQ(refusal_of(titer({"new", "--model=llama3-8b"})),
             "titer new: expected --model, --cluster and --devices, or a terminal to ask");

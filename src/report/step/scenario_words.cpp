@@ -91,11 +91,17 @@ std::string condition_words(const Conditions& conditions) {
   return text;
 }
 
+std::string batch_words(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  return scenario.model.if_transformer() == nullptr
+             ? fmt::format("batch {} samples", training.global_batch)
+             : fmt::format("batch {} x {} tokens", training.global_batch, training.sequence);
+}
+
 std::string training_words(const Scenario& scenario) {
   const std::string conditions = condition_words(scenario.conditions);
-  return fmt::format("batch {} x {} tokens{}, {}, gradients {}, {}{}{}; stack {}{}",
-                     scenario.training.global_batch,
-                     scenario.training.sequence,
+  return fmt::format("{}{}, {}, gradients {}, {}{}{}; stack {}{}",
+                     batch_words(scenario),
                      image_words(scenario),
                      scenario.training.precision_name(),
                      name(scenario.gradient_type()),

@@ -93,8 +93,12 @@ std::string heading(const Search& search, const SearchAnswer& answer) {
       : of.devices.size() == 1                       ? std::to_string(of.devices.front())
                                : fmt::format("{} to {}", of.devices.front(), of.devices.back());
   const std::string model = of.scenario.model.title();
-  const std::int64_t tokens = counted_product(training.global_batch, training.sequence);
-  return fmt::format("{} on {} x {} ({}): {}{}\n  {}; {} tokens per step\n",
+  const std::string tokens =
+      of.scenario.model.if_transformer() == nullptr
+          ? ""
+          : fmt::format("; {} tokens per step",
+                        grouped_digits(counted_product(training.global_batch, training.sequence)));
+  return fmt::format("{} on {} x {} ({}): {}{}\n  {}{}\n",
                      answer.model.empty() ? model : model + " (" + answer.model + ")",
                      devices,
                      of.scenario.cluster.chip.title,
@@ -102,7 +106,7 @@ std::string heading(const Search& search, const SearchAnswer& answer) {
                      objective_text(search),
                      answer.complete ? "" : "; incomplete, stopped before all plans were through",
                      training_words(of.scenario),
-                     grouped_digits(tokens));
+                     tokens);
 }
 
 /// "schedule 1f1b; pipeline 1, 2, 4": what of the space was given, where not all that there is.

@@ -37,6 +37,8 @@ namespace titer {
 [[nodiscard]] Figures asked_figures(const Scenario& scenario);
 /// The same in few columns, for tables that have other rows than runs.
 [[nodiscard]] Figures asked_columns(const Scenario& scenario);
+/// "batch 128 x 8192 tokens"; of a model of no sequences "batch 2048 samples".
+[[nodiscard]] std::string batch_words(const Scenario& scenario);
 /// Model and devices, plan, training: the three lines that say what was computed.
 [[nodiscard]] std::string step_heading(const Scenario& scenario);
 /// "Llama 3 8B on 64 x NVIDIA H100 SXM5 80 GB: 1f1b"
