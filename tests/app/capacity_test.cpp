@@ -105,6 +105,11 @@ TEST(AppCapacity, AnswersNo) {
   EXPECT_TRUE(contains(outcome.out, "the deadline is missed by "));
 }
 
+TEST(AppCapacity, TellsShortDeadlinesInTheirOwnUnits) {
+  EXPECT_TRUE(contains(titer(asking({"--deadline", "1s"})).out, "tokens, in 1 s, "));
+  EXPECT_TRUE(contains(titer(asking({"--deadline", "3 days"})).out, "tokens, in 3.0 days, "));
+}
+
 TEST(AppCapacity, TakesOtherFigures) {
   const auto dollars = [](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = asking({"--format", "json"});

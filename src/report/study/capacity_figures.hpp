@@ -51,6 +51,8 @@ namespace titer {
 [[nodiscard]] std::string short_count(double count);
 /// With one digit behind the point.
 [[nodiscard]] std::string days(Seconds time);
+/// "60.0 days"; of what rounds to no tenth of a day "45 min".
+[[nodiscard]] std::string day_words(Seconds time);
 /// "47.9-74.2", in which 80 % of the runs are through.
 [[nodiscard]] std::string days_range(const TrainingTime& time);
 

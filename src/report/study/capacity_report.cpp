@@ -19,7 +19,7 @@ std::string asked_text(const CapacityQuestion& question) {
     add_listed(text, short_count(*question.tokens) + " tokens");
   }
   if (question.deadline) {
-    add_listed(text, "in " + days(*question.deadline) + " days" + chance_words(question));
+    add_listed(text, "in " + day_words(*question.deadline) + chance_words(question));
   }
   if (question.budget) {
     add_listed(text, "for " + money(question, *question.budget));

@@ -169,7 +169,7 @@ std::string asked_words(const CapacityTable& table) {
   const CapacityQuestion& question = first_question(table);
   std::string text = short_count(*question.tokens) + " tokens";
   if (question.deadline && !differs(table, deadline_of)) {
-    text += " in " + days(*question.deadline) + " days";
+    text += " in " + day_words(*question.deadline);
   }
   text += chance_words(question);
   if (question.budget) {

@@ -111,7 +111,15 @@ std::string short_count(double count) {
   return fmt::format("{:.4g}", count);
 }
 
-std::string days(Seconds time) { return fmt::format("{:.1f}", time / kDay); }
+std::string days(Seconds time) {
+  const double number = time / kDay;
+  return number == 0 || number >= 0.05 ? fmt::format("{:.1f}", number)
+                                       : fmt::format("{:.2g}", number);
+}
+
+std::string day_words(Seconds time) {
+  return time < 0.05 * kDay ? format(time) : days(time) + " days";
+}
 
 std::string days_range(const TrainingTime& time) { return days(time.low) + "-" + days(time.high); }
 
@@ -124,7 +132,7 @@ std::string money(const CapacityQuestion& question, double dollars) {
 }
 
 std::string cost_words(const CapacityQuestion& question, const CapacityPoint& point) {
-  std::string text = days(point.whole_time()) + " days";
+  std::string text = day_words(point.whole_time());
   if (point.bill && point.bill->dollars) {
     text += ", " + money(question, *point.bill->dollars);
   }
