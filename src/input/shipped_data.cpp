@@ -3,10 +3,12 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 
 #include "titer/input/input_error.hpp"
+#include "titer/input/questions_of_runs.hpp"
 #include "titer/input/reader.hpp"
 
 namespace titer {
@@ -127,6 +129,24 @@ Value written_or_named(std::string_view text, const std::string& source) {
   return is_written_out(text) ? parse_json(text, source).root : Value(text);
 }
 
+std::optional<std::string> smallest_question(const DataKind& kind, std::string_view run) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> rests = {
+      {{"sweep", R"("axes": {"plan.micro_batch": [1, 2, 4]})"},
+       {"course", R"("phases": [{"name": "all", "time": "2 h"}])"}}};
+  for (const auto& [name, rest] : rests) {
+    if (kind.name == name) {
+      return R"({"scenario": ")" + std::string(run) + R"(", )" + std::string(rest) + "}";
+    }
+  }
+  return std::nullopt;
+}
+
+std::string expected_of_run(const DataKind& kind, std::string_view run) {
+  const auto example = smallest_question(kind, run);
+  return "expected what asks of it, " + (example ? "such as " + *example + ", " : "") +
+         "as `titer schema " + std::string(kind.name) + "` says";
+}
+
 fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
   if (looks_like_file(name_or_file)) {
     std::error_code ignored;
@@ -142,8 +162,7 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
   std::string message =
       std::string(name_or_file) + ": no shipped " + std::string(kind.name) + " has this name";
   if (kind.name != kRunData.name && is_shipped(kRunData, name_or_file)) {
-    message += ", a run has; expected what asks of it, as `titer schema " + std::string(kind.name) +
-               "` says";
+    message += ", a run has; " + expected_of_run(kind, name_or_file);
   }
   if (kind.name == kRunData.name && is_shipped(kModelData, name_or_file)) {
     message +=

@@ -8,6 +8,7 @@
 
 #include "titer/hardware/figure_sources.hpp"
 #include "titer/input/file.hpp"
+#include "titer/input/questions_of_runs.hpp"
 #include "titer/model/hub/hub_models.hpp"
 #include "titer/model/huggingface/huggingface.hpp"
 #include "titer/scenario/data_files.hpp"
@@ -322,6 +323,11 @@ Document load_data(const DataKind& kind,
   }
   const std::filesystem::path file = data_file(kind, name_or_file, folder);
   Document document = load_whole(kind, file);
+  const auto has = [&](std::string_view key) { return document.root.find(key) != nullptr; };
+  if (smallest_question(kind, name_or_file) && std::ranges::all_of(kRunData.essential, has)) {
+    throw InputError(
+        fmt::format("{}: this is a run; {}", file.string(), expected_of_run(kind, name_or_file)));
+  }
   if (kind.name == kModelData.name) {
     name_configuration(file, document);
   }

@@ -93,8 +93,23 @@ TEST(AppSweepOut, ReplacesAnOlderFile) {
 TEST(AppSweep, SaysThatARunOfTheNameIsNoSweep) {
   EXPECT_TRUE(
       contains(refusal_of(titer({"sweep", "llama3-70b-64xh100"})),
-               "llama3-70b-64xh100: no shipped sweep has this name, a run has; expected what "
-               "asks of it, as `titer schema sweep` says"));
+               "llama3-70b-64xh100: no shipped sweep has this name, a run has; expected what asks "
+               "of it, such as {\"scenario\": \"llama3-70b-64xh100\", \"axes\": "
+               "{\"plan.micro_batch\": [1, 2, 4]}}, as `titer schema sweep` says"));
+}
+
+TEST(AppSweep, SaysThatARunsFileIsNoSweep) {
+  const TemporaryFolder folder;
+  const std::string run =
+      folder.file("run.json", file_text(root() / "configs/runs/gpt3-175b-64xa100.json"));
+  for (const std::string command : {"sweep", "course"}) {
+    const std::string refused = refusal_of(titer({command, run}));
+    EXPECT_TRUE(
+        contains(refused,
+                 "run.json: this is a run; expected what asks of it, such as {\"scenario\": \"" +
+                     run + "\", "))
+        << refused;
+  }
 }
 
 TEST(AppSweepOut, RefusesAFolderThatIsNotThere) {
