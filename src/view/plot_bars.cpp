@@ -77,15 +77,26 @@ class BarsDrawing {
   }
 
  private:
-  /// Behind the longest bar there is room for its words.
+  /// Behind the longest bar there is room for its words, and behind a limit that would go through
+  /// those of a bar: on an axis as short as words may make it.
   [[nodiscard]] double room_behind() const {
+    const double whole = kPlotWidth - 14 - left_;
+    const double least =
+        whole - widest(bars_, [](const PlotBar& bar) { return bar.words; }) - kBehind;
     double room = 0;
     for (const PlotBar& bar : bars_.bars) {
-      const double end = bar.range ? std::max(sum_above(bar), bar.range->high) : sum_above(bar);
-      const double free = (1 - scale_.share(end)) * (kPlotWidth - 14 - left_);
-      room = std::max(room, text_width(bar.words) + kBehind - free);
+      double end = bar.range ? std::max(sum_above(bar), bar.range->high) : sum_above(bar);
+      for (const PlotLimit& limit : bars_.limits) {
+        const double between = (scale_.share(limit.at) - scale_.share(end)) * least;
+        end = is_in_words(bar, between) ? limit.at : end;
+      }
+      room = std::max(room, text_width(bar.words) + kBehind - (1 - scale_.share(end)) * whole);
     }
     return room;
+  }
+  /// Whether what stands so far behind the end of a bar goes through its words there.
+  [[nodiscard]] static bool is_in_words(const PlotBar& bar, double behind) {
+    return behind > 0 && behind < text_width(bar.words) + 2 * kBehind;
   }
   [[nodiscard]] double x(double si) const { return left_ + scale_.share(si) * (right_ - left_); }
 
@@ -115,6 +126,9 @@ class BarsDrawing {
     if (bar.range) {
       add_range(*bar.range, y);
       end = range_below_ > 0 ? end : std::max(end, x(bar.range->high));
+    }
+    for (const PlotLimit& limit : bars_.limits) {
+      end = is_in_words(bar, x(limit.at) - end) ? x(limit.at) : end;
     }
     if (!bar.words.empty()) {
       words_.push_back({{end + kBehind, y + thick_ / 2 + 4}, bar.words});

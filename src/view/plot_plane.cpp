@@ -14,6 +14,7 @@ constexpr double kXMarks = 6;
 constexpr double kYMarks = 5;
 constexpr double kRadius = 4.2;  // of a mark
 constexpr double kLabelHeight = 11;
+constexpr double kMark = 5;  // of a point, to either side
 /// Lines of series are told apart by these, too.
 constexpr std::array<std::string_view, 4> kDashes = {"", "7 3", "2 3", "9 3 2 3"};
 
@@ -154,6 +155,7 @@ class PlaneDrawing {
     }
     sheet_.path(fmt::format("part t{}", tone), shape(index, at));
     sheet_.end_mark();
+    taken_.push_back({.left = at.x - kMark, .right = at.x + kMark, .base = at.y + kMark});
     if (!point.label.empty()) {
       const bool is_line = series.look == PlotLook::line;
       const bool rises =
@@ -187,16 +189,16 @@ class PlaneDrawing {
                              ? std::min(at.y + below, bottom_ - 2)
                              : at.y - above};
     sheet_.text(place, is_left ? "small label end" : "small label", label);
-    labels_.push_back({.left = is_left ? place.x - width : place.x,
-                       .right = is_left ? place.x : place.x + width,
-                       .base = place.y});
+    taken_.push_back({.left = is_left ? place.x - width : place.x,
+                      .right = is_left ? place.x : place.x + width,
+                      .base = place.y});
   }
 
-  /// At the right, or at the left where a point's label is in its way.
+  /// At the right, or at the left where a point or its label is in its way.
   void add_limit_label(double y, const std::string& words) {
     const double left = right_ - 2 - text_width(words);
-    const bool is_taken = std::ranges::any_of(labels_, [&](const Label& label) {
-      return label.right > left && std::abs(label.base - y) < kLabelHeight;
+    const bool is_taken = std::ranges::any_of(taken_, [&](const Taken& place) {
+      return place.right > left && std::abs(place.base - y) < kLabelHeight;
     });
     sheet_.text({is_taken ? left_ + 4 : right_ - 2, y},
                 is_taken ? "small label" : "small label end",
@@ -244,15 +246,15 @@ class PlaneDrawing {
     return y - top + 18;
   }
 
-  /// Words beside a point, from left to right on their base line.
-  struct Label {
+  /// A point's mark, or the words beside it: from left to right on their base line.
+  struct Taken {
     double left = 0;
     double right = 0;
     double base = 0;
   };
 
   const PlotPlane& plane_;
-  std::vector<Label> labels_;
+  std::vector<Taken> taken_;
   PlotScale x_;
   PlotScale y_;
   PlotSheet sheet_;

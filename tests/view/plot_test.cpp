@@ -52,6 +52,41 @@ TEST(Plot, DrawsPartsOfABarInProportion) {
   EXPECT_EQ(report.count("//path[@class='limit']"), 1u);
 }
 
+/// Words that a limit would go through stand behind it, and within the picture.
+TEST(Plot, KeepsWordsBehindBarsOffLimits) {
+  constexpr double gib = 1 << 30;
+  for (const double full : {60.0, 70.0, 75.0, 79.0, 85.0}) {
+    Plot plot = bars();
+    auto& chart = std::get<PlotBars>(plot.chart);
+    chart.bars = {{.name = "stage 0", .values = {full * gib, 0}, .words = "00.00 GiB"},
+                  {.name = "stage 1", .values = {20.0 * gib, 0}, .words = "20.00 GiB"}};
+    pugi::xml_document tree;
+    tree.load_string(svg_of(plot).c_str());
+    const std::string limit =
+        tree.select_node("//path[@class='limit']").node().attribute("d").value();
+    const double at = std::stod(limit.substr(1));
+    const double begin =
+        tree.select_node("//text[text()='00.00 GiB']").node().attribute("x").as_double();
+    const double end = begin + 55;
+    EXPECT_TRUE(end < at || begin > at) << full << ": " << begin << " to " << end << ", " << at;
+    EXPECT_LT(end, 480) << full;
+  }
+}
+
+TEST(Plot, KeepsWordsOfLimitsOffPoints) {
+  const auto begins_at_left = [](double last) {
+    Plot plot = plane();
+    auto& chart = std::get<PlotPlane>(plot.chart);
+    chart.x.logarithmic = false;
+    chart.series = {{.name = "a", .points = {{.x = 1, .y = 3}, {.x = 4, .y = last}}}};
+    pugi::xml_document tree;
+    tree.load_string(svg_of(plot).c_str());
+    return tree.select_node("//text[text()='limit']").node().attribute("x").as_double() < 240;
+  };
+  EXPECT_TRUE(begins_at_left(1.6)) << "a point stands where the words would";
+  EXPECT_FALSE(begins_at_left(3));
+}
+
 TEST(Plot, SaysInWordsWhatItShows) {
   EXPECT_EQ(plot_words(bars()),
             "1 bars, memory, GiB. stage 0: 40 GiB: weights 30, runtime 10. capacity.");
