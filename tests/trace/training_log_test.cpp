@@ -164,6 +164,28 @@ TEST(OtherBatch, IsWhatLinesNameElseWhatTimesAndRatesMake) {
   EXPECT_NE(other_batch(both, 1, 4096).find("make 8192 tokens of a device"), std::string::npos);
 }
 
+/// Steps of 2 s, of which the devices are told ten at a time: nine lines of 10 ms, one of 19.91 s.
+TEST(LogForms, StepsThatAreHandedOverTakeTheMeanBetweenThoseThatWait) {
+  std::string text;
+  for (int step = 1; step <= 60; ++step) {
+    const bool waits = step % 10 == 0;
+    text += "completed step: " + std::to_string(step) + ", seconds: " + (waits ? "19.91" : "0.01") +
+            ", Tokens/s/device: " + (waits ? "411.5" : "819200") + "\n";
+  }
+  const TrainingLog log = parse_training_log(text, "a.log");
+  EXPECT_EQ(log.program, "MaxText");
+  EXPECT_NEAR(log.time->median, 2.0, 1e-9);
+  EXPECT_NEAR(log.time->mean, 2.0, 1e-9);
+  EXPECT_NEAR(log.tokens_per_s->median, 4096.0, 1.0);
+  EXPECT_EQ(log.time->lines, 50);
+  EXPECT_EQ(log.slow, 0);
+  ASSERT_EQ(log.remarks.size(), 1U);
+  EXPECT_EQ(
+      log.remarks[0],
+      "lines tell from 10 ms to 19.91 s, as steps are handed to the devices: 6 of them waited "
+      "for all since the one before, between which every step takes the mean");
+}
+
 TEST(LogForms, CheckpointsAreLeftOutAndSaid) {
   std::string text;
   for (int step = 1; step <= 12; ++step) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <span>
 
 #include "log_reader.hpp"
 #include "titer/input/reader.hpp"
@@ -40,21 +41,80 @@ int usual_warm_up(std::size_t lines) {
 }
 
 // Of that many lines or more, those far above the middle are checkpoints, evaluations or stalls.
-constexpr std::size_t kLeastToTellSlow = 8;
+constexpr int kLeastToTellSlow = 8;
 constexpr double kSlow = 1.5;
+// Of JAX a step returns before the devices have done it.  [JAX, Asynchronous dispatch]
+constexpr std::string_view kHandsOver = "MaxText";
 
-/// Leaves out the steps that took far longer than the middle one, and says so.
-std::vector<LoggedStep> steady(TrainingLog& log) {
-  std::vector<LoggedStep> steps(log.steps.begin() + log.warm_up, log.steps.end());
+std::optional<LogSpread> spread_of_times(std::span<const LoggedStep> steps) {
   std::vector<double> times;
   for (const LoggedStep& step : steps) {
     if (step.time) {
       times.push_back(step.time->si());
     }
   }
-  const auto all = spread(times);
-  if (!all || times.size() < kLeastToTellSlow) {
+  return spread(std::move(times));
+}
+
+/// The step, had it taken so long.
+LoggedStep taking(double seconds, LoggedStep step) {
+  const double factor = step.time ? step.time->si() / seconds : 1;
+  step.time = Seconds::from_si(seconds);
+  if (step.tokens_per_s) {
+    *step.tokens_per_s *= factor;
+  }
+  if (step.flops) {
+    *step.flops = factor * *step.flops;
+  }
+  return step;
+}
+
+/// Where lines far above the middle have most of the time, steps were handed to the devices without
+/// waiting for them, and those lines waited for all since the one before. Then each step between
+/// two of them takes the mean; nothing where it is not so.
+std::vector<LoggedStep> awaited_steps(std::span<const LoggedStep> steps, TrainingLog& log) {
+  const LogSpread all = *spread_of_times(steps);
+  constexpr std::size_t least_waits = 3;
+  std::vector<std::size_t> waits;
+  double waited = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].time && steps[i].time->si() > kSlow * all.median) {
+      waits.push_back(i);
+      waited += steps[i].time->si();
+    }
+  }
+  if (waits.size() < least_waits || waited < 0.5 * all.mean * all.lines) {
+    return {};
+  }
+  std::vector<LoggedStep> even;
+  for (std::size_t wait = 1; wait < waits.size(); ++wait) {
+    const auto between = steps.subspan(waits[wait - 1] + 1, waits[wait] - waits[wait - 1]);
+    const double mean = spread_of_times(between)->mean;
+    for (const LoggedStep& step : between) {
+      even.push_back(taking(mean, step));
+    }
+  }
+  log.remarks.push_back(fmt::format(
+      "lines tell from {} to {}, as steps are handed to the devices: {} of them waited for all "
+      "since the one before, between which every step takes the mean",
+      format(Seconds::from_si(all.least)),
+      format(Seconds::from_si(all.most)),
+      waits.size()));
+  return even;
+}
+
+/// Leaves out the steps that took far longer than the middle one, and says so.
+std::vector<LoggedStep> steady(TrainingLog& log) {
+  std::vector<LoggedStep> steps(log.steps.begin() + log.warm_up, log.steps.end());
+  auto all = spread_of_times(steps);
+  if (!all || all->lines < kLeastToTellSlow) {
     return steps;
+  }
+  if (log.program == kHandsOver) {
+    if (auto even = awaited_steps(steps, log); !even.empty()) {
+      steps = std::move(even);
+      all = spread_of_times(steps);
+    }
   }
   const auto is_slow = [&](const LoggedStep& step) {
     return step.time && step.time->si() > kSlow * all->median;
