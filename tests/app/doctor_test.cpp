@@ -90,6 +90,13 @@ TEST(AppDoctor, SaysWhatIsMissing) {
   EXPECT_TRUE(contains(answer.at("missing")->items[0].text, "--run RUN"));
 }
 
+TEST(AppDoctor, SaysWhatMeasuredLinksAreWorthWithoutARun) {
+  const std::string links = doctor_data("all_reduce.txt");
+  const std::string text = titer({"doctor", links}).out;
+  EXPECT_TRUE(text.starts_with("no iteration was measured, and none predicted")) << text;
+  EXPECT_TRUE(contains(text, "`titer calibrate network " + links + " --base CLUSTER` fits"));
+}
+
 TEST(AppDoctor, SaysFirstThatALogIsOfAnotherBatch) {
   const TemporaryFolder folder;
   const std::string log = (folder.path() / "other.log").string();

@@ -103,6 +103,7 @@ class Doctor {
       try_changes(*source);
     } else {
       measure_alone(files_, report_);
+      look_at_collectives();
     }
     look_at_topologies();
     say_what_is_missing();
@@ -249,6 +250,15 @@ class Doctor {
         trial.setting = listed(changed_settings(*format, scenario, probe_->changed()), "  ");
       }
       report_.trials.push_back(std::move(trial));
+    }
+  }
+
+  /// What measured links are worth without a run.
+  void look_at_collectives() {
+    for (const MeasuredCollective& measured : files_.collectives) {
+      report_.findings.push_back(fmt::format(
+          "{0}: `titer calibrate network {0} --base CLUSTER` fits the links of a cluster to it",
+          measured.source));
     }
   }
 

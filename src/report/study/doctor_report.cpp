@@ -22,7 +22,7 @@ bool is_inside(const DoctorReport& report) {
 /// "measured 16.5 s (train.log), predicted 14.2 s: 2.3 s more, 16.1 %"
 std::string doctor_verdict(const DoctorReport& report) {
   if (!report.measured && !report.predicted) {
-    return "nothing measured and nothing predicted: see what is missing\n";
+    return "no iteration was measured, and none predicted: see what is missing\n";
   }
   if (!report.predicted) {
     return fmt::format("measured {} ({}); nothing to compare it with: see what is missing\n",
