@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/input/file.hpp"
@@ -114,6 +115,28 @@ std::vector<std::pair<std::string, RunFamily>> read_all(Reader& in, std::string_
   return all;
 }
 
+std::vector<std::pair<std::string, std::string>> read_chips(Reader& in) {
+  std::vector<std::pair<std::string, std::string>> chips;
+  if (auto named = in.maybe_object("chips")) {
+    for (const std::string& name : named->keys()) {
+      chips.emplace_back(name, named->text(name));
+    }
+    named->finish();
+  }
+  return chips;
+}
+
+/// Whether a word of the text begins with this one.
+bool begins_word(std::string_view text, std::string_view beginning) {
+  for (std::size_t at = text.find(beginning); at != std::string_view::npos;
+       at = text.find(beginning, at + 1)) {
+    if (at == 0 || std::isalpha(static_cast<unsigned char>(text[at - 1])) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// What the other says takes the place of what these say.
 void overlay(const RunHabits& other, RunHabits& habits) {
   const RunHabits nothing;
@@ -151,7 +174,9 @@ RunFamilies::File RunFamilies::read(const Document& document) {
   return read_document(document, [](Reader& in) {
     File file{.families = read_all(in, "families"),
               .software = read_all(in, "software"),
-              .machines = read_all(in, "machines")};
+              .models = read_all(in, "models"),
+              .machines = read_all(in, "machines"),
+              .chips = read_chips(in)};
     in.finish();
     return file;
   });
@@ -175,40 +200,87 @@ const RunFamily* RunFamilies::family_of(const RunRow& row) const {
 }
 
 const RunFamily* RunFamilies::software_in(const std::string& text) const {
-  const std::string small = lower(text);
-  for (const File& file : files_) {
-    for (const auto& known : file.software) {
-      if (small.find(known.first) != std::string::npos) {
-        return &known.second;
+  std::string small = lower(text);
+  std::ranges::replace(small, '_', '-');
+  const auto first = [&](const auto& is_in) -> const RunFamily* {
+    for (const File& file : files_) {
+      const auto known =
+          std::ranges::find_if(file.software, [&](const auto& one) { return is_in(one.first); });
+      if (known != file.software.end()) {
+        return &known->second;
       }
     }
-  }
-  return nullptr;
+    return nullptr;
+  };
+  // "Nemotron" is no NeMo where another word is one.
+  const RunFamily* whole = first([&](const std::string& word) { return holds_word(small, word); });
+  return whole != nullptr
+             ? whole
+             : first([&](const std::string& word) { return begins_word(small, word); });
 }
 
 const RunFamily* RunFamilies::software_of(const RunRow& row) const {
-  for (const std::string_view column : {"source", "notes", "family", "dp_kind"}) {
-    if (const RunFamily* known = software_in(row.text(column))) {
+  const std::string notes = row.text("notes");
+  const std::string program = notes.substr(0, notes.find(';'));  // that notes name first
+  const std::string held_against =
+      lower(program).find("baseline") == std::string::npos ? "" : program;
+  for (const std::string& text : {held_against,
+                                  program + "; " + row.text("source"),
+                                  notes,
+                                  row.text("family"),
+                                  row.text("dp_kind")}) {
+    if (const RunFamily* known = software_in(text)) {
       return known;
     }
   }
   return nullptr;
 }
 
-void RunFamilies::overlay_machines(const RunRow& row, RunHabits& habits) const {
-  const std::string text =
-      lower(fmt::format("{} {} {}", row.text("hw_key"), row.text("chip"), row.text("inter_link")));
+void RunFamilies::overlay_models(const RunRow& row, RunHabits& habits) const {
+  const std::string name = row.plain("model_name");
   for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
-    for (const auto& [word, machine] : file->machines) {
-      if (text.find(word) != std::string::npos) {
-        overlay(machine, row, habits);
+    for (const auto& [word, model] : file->models) {
+      if (name.find(word) != std::string::npos) {
+        overlay(model, row, habits);
       }
     }
   }
 }
 
+void RunFamilies::overlay_machines(const RunRow& row, RunHabits& habits) const {
+  const std::string text =
+      lower(fmt::format("{} {} {}", row.text("hw_key"), row.text("chip"), row.text("inter_link")));
+  const std::string notes = lower(row.text("notes"));
+  std::string noted;  // the network of a machine that only the notes name
+  for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
+    for (const auto& [word, machine] : file->machines) {
+      if (text.find(word) != std::string::npos) {
+        overlay(machine, row, habits);
+      } else if (holds_word(notes, word) && !machine.habits.network.empty()) {
+        noted = machine.habits.network;
+      }
+    }
+  }
+  if (habits.network.empty()) {
+    habits.network = noted;
+  }
+}
+
+std::string RunFamilies::chip_of(const RunRow& row) const {
+  const std::string name = row.plain("hw_key");
+  for (const File& file : files_) {
+    const auto known =
+        std::ranges::find(file.chips, name, &std::pair<std::string, std::string>::first);
+    if (known != file.chips.end()) {
+      return known->second;
+    }
+  }
+  return "";
+}
+
 RunHabits RunFamilies::habits_of(const RunRow& row) const {
   RunHabits habits;
+  overlay_models(row, habits);
   overlay_machines(row, habits);
   const RunFamily* family = family_of(row);
   const std::string software = row.text("software");
@@ -239,6 +311,7 @@ RunHabits RunFamilies::habits_of(const RunRow& row) const {
                          : fmt::format("software \"{}\" is not known", software));
   }
   // A file is found from the table's folder first.
+  habits.chip = chip_of(row);
   const auto find = [&](const DataKind& kind, std::string& name) {
     name = looks_like_file(name) ? data_file(kind, name, folder_).string() : name;
   };

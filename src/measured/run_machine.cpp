@@ -270,9 +270,9 @@ const RunMachines::Shipped* RunMachines::resizable(const std::string& chip, std:
   const auto is_switch = [](const Shipped& one) {
     return one.cluster.topology.as<SwitchedNode>() != nullptr;
   };
-  if (devices == 1) {
+  if (devices == 1) {  // another chip's node does, too: nothing goes over its switch
     const auto any = std::ranges::find_if(all, is_switch);
-    return any == all.end() ? nullptr : &*any;
+    return any != all.end() ? &*any : &of_chip("h100-sxm5-80gb").front();
   }
   const auto largest = std::ranges::max_element(all, {}, &Shipped::devices);
   return largest != all.end() && is_switch(*largest) && devices <= kLargestServer ? &*largest
@@ -281,6 +281,7 @@ const RunMachines::Shipped* RunMachines::resizable(const std::string& chip, std:
 
 std::vector<RunMachine> RunMachines::of(const RunRow& row,
                                         const std::string& named,
+                                        const std::string& part,
                                         const std::string& network) {
   if (!named.empty()) {
     return {{.cluster = named}};
@@ -288,7 +289,7 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row,
   const std::int64_t devices = row.whole("chips_per_node", 8);
   const std::string unknown =
       fmt::format("no cluster of {} devices of {} is known", devices, row.text("hw_key"));
-  const std::string chip = chip_name(row.text("hw_key"));
+  const std::string chip = part.empty() ? chip_name(row.text("hw_key")) : part;
   // A part that no shipped cluster has is in the nodes of the one that it starts from.
   const bool is_other = of_chip(chip).empty();
   const std::string of_node = is_other ? base_of(chip) : chip;
@@ -316,6 +317,9 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row,
     const RunMachine resized = switched_node(like->name, like->cluster, devices);
     machine.cluster = resized.cluster;
     machine.changes.insert(machine.changes.begin(), resized.changes.begin(), resized.changes.end());
+    if (!is_other && like->cluster.chip.name != chip) {
+      put("cluster.chip", Value(chip), machine);
+    }
   }
   if (chips_of(row) > domain && !node->cluster.device_nics) {
     put_network(row, network, domain, machine);

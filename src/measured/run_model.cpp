@@ -7,6 +7,7 @@
 
 #include "titer/input/words.hpp"
 #include "titer/measured/run_scenario.hpp"
+#include "titer/model/hub/hub_models.hpp"
 #include "titer/scenario/data_files.hpp"
 #include "titer/scenario/load_part.hpp"
 
@@ -83,6 +84,13 @@ void set_olmo2(Transformer& model) {
   model.qk_norm_of = QkNorm::all_heads;
 }
 
+/// As Llama's, whose MLPs are gated.
+void set_llama(Transformer& model) {
+  const bool gated = model.gated;
+  set_parts(true, model);
+  model.gated = gated;
+}
+
 /// Attention beside the MLP, rotary positions, no dropout and no biases but those of `biased`.
 void set_parallel(bool biased, int norms, Transformer& model) {
   model.parallel = true;
@@ -97,7 +105,7 @@ struct NamedParts {
   std::string_view word;  // of the model's name, as RunRow::plain() has it
   void (*set)(const std::string& name, Transformer& model);
 };
-constexpr std::array<NamedParts, 15> kNamedParts = {
+constexpr std::array<NamedParts, 16> kNamedParts = {
     {{"mpt",  // no biases, ALiBi, no dropout
       [](const std::string&, Transformer& model) {
         model.biases = {};
@@ -118,6 +126,11 @@ constexpr std::array<NamedParts, 15> kNamedParts = {
      {"gptoss", [](const std::string&, Transformer& model) { set_gpt_oss(model); }},
      {"gemma", set_gemma},
      {"olmo2", [](const std::string&, Transformer& model) { set_olmo2(model); }},
+     {"apertus",  // xIELU
+      [](const std::string&, Transformer& model) {
+        set_llama(model);
+        model.qk_norm = true;
+      }},
      {"falcon",
       [](const std::string&, Transformer& model) {
         set_parallel(false, model.kv_heads == 1 ? 1 : 2, model);
@@ -162,7 +175,7 @@ void set_named_parts(const RunRow& row, Transformer& model) {
 void refuse_other_kinds(const RunRow& row) {
   static const std::regex two_sided("(?:^|[^a-z0-9])(?:m?t5|ul2|bart)(?:[^a-z0-9]|$)");
   const std::string arch = row.plain("arch");
-  if (!arch.empty() && arch != "dense" && arch != "moe") {
+  if (!arch.empty() && arch != "dense" && arch != "moe" && !is_encoder(row)) {
     throw InputError("dimensions do not tell a model of the kind \"" + row.text("arch") + "\"");
   }
   if (std::regex_search(lower(row.text("model_name")), two_sided)) {
@@ -209,11 +222,11 @@ void add_experts(const RunRow& row, const RunHabits& habits, Transformer& model)
 }
 
 /// Of a row that names a model and has none of its dimensions.
-Transformer named_model(const RunRow& row, const RunHabits& habits, bool flash) {
-  const Model model = load_model(Value(habits.model));
+Model named_model(const RunRow& row, const RunHabits& habits, bool flash) {
+  Model model = load_model(Value(habits.model));
   const Transformer* transformer = model.if_transformer();
   if (transformer == nullptr) {
-    throw InputError(habits.model + " is no transformer");
+    return model;
   }
   Transformer named = *transformer;
   named.attention = flash ? AttentionKernel::flash : AttentionKernel::materialised;
@@ -227,17 +240,30 @@ Transformer named_model(const RunRow& row, const RunHabits& habits, bool flash) 
 
 }  // namespace
 
+bool is_encoder(const RunRow& row) {
+  static const std::regex of_images("(?:^|[^a-z])(?:vit|deit|beit|mae)(?:[^a-z]|$)");
+  const std::string arch = row.plain("arch");
+  return arch == "encoder" || arch == "visiontransformer" || arch == "vit" ||
+         (arch != "moe" && std::regex_search(lower(row.text("model_name")), of_images));
+}
+
 std::string shipped_model_of(const RunRow& row, const std::vector<std::string>& shipped) {
   const auto letters = [](std::string text) {
-    std::erase_if(text, [](char c) { return c == ' ' || c == '-' || c == '_' || c == '.'; });
+    std::erase_if(text,
+                  [](char c) { return c == ' ' || c == '-' || c == '_' || c == '.' || c == '/'; });
     return text;
   };
   const std::string name = letters(lower(row.text("model_name")));
   const auto known =
       std::ranges::find_if(shipped, [&](const std::string& one) { return letters(one) == name; });
   const std::int64_t layers = row.whole("layers", 0);
-  if (known == shipped.end() || layers <= 0) {
-    return known == shipped.end() ? "" : *known;
+  if (known == shipped.end()) {
+    const std::string there = row.text("model_name");
+    const auto of_hub = layers > 0 ? std::nullopt : hub_model(there);
+    return of_hub && !of_hub->sees ? there : "";
+  }
+  if (layers <= 0 || row.plain("arch") == "encoderdecoder") {
+    return *known;
   }
   const Model model = load_model(Value(*known));
   const Transformer* transformer = model.if_transformer();
@@ -250,7 +276,7 @@ bool is_named(const RunRow& row, const RunHabits& habits) {
          (row.whole("layers", 0) <= 0 || row.says("arch", "hybrid") || habits.names_model);
 }
 
-Transformer run_model(const RunRow& row, const RunHabits& habits, const OpenModel& open) {
+Model run_model(const RunRow& row, const RunHabits& habits, const OpenModel& open) {
   if (is_named(row, habits)) {
     return named_model(row, habits, open.flash);
   }
@@ -278,9 +304,10 @@ Transformer run_model(const RunRow& row, const RunHabits& habits, const OpenMode
   model.attention = open.flash ? AttentionKernel::flash : AttentionKernel::materialised;
   model.latent = latent_of(row.text("mla"));
   set_named_parts(row, model);
+  model.causal = model.causal && !is_encoder(row);
   model.dropout = habits.dropout.value_or(model.dropout);
   model.parallel = habits.parallel.value_or(model.parallel);
-  model.predicted_tokens = habits.predicted_tokens.value_or(0);
+  model.predicted_tokens = habits.predicted_tokens.value_or(noted_predictions(row));
   if (row.has("n_experts")) {
     add_experts(row, habits, model);
   }

@@ -93,7 +93,7 @@ std::vector<std::int64_t> fuller_middle(std::int64_t stages, std::int64_t layers
 /// for further tokens as two, or the first stages have one more.
 void read_layers(const RunRow& row, const RunHabits& habits, Plan& plan) {
   const std::int64_t layers = row.whole("layers", 0);
-  const bool predicts = habits.predicted_tokens.value_or(0) > 0;
+  const bool predicts = habits.predicted_tokens.value_or(noted_predictions(row)) > 0;
   const std::int64_t stages = plan.pipeline * plan.virtual_stages;
   const auto count = static_cast<std::size_t>(stages);
   if (row.says("inferred_fields", "one layer fewer") || row.says("notes", "one layer less") ||
@@ -126,7 +126,8 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
     plan.overlap_param_gather = row.whole("dp_overlap", 0) == 1 && plan.sharding == Sharding::zero1;
   }
   plan.tensor_overlap = habits.tensor_overlap;
-  if (row.whole("tp_overlap", 0) == 1 && plan.tensor > 1) {
+  const bool is_noted = row.says("notes", "async TP") || row.says("notes", "TP comm overlap");
+  if (row.whole("tp_overlap", is_noted ? 1 : 0) == 1 && plan.tensor > 1) {
     plan.tensor_overlap = TensorOverlap::ring;
   }
   if (plan.expert > 1) {
@@ -256,6 +257,9 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
     plan.expert_tensor = row.whole("etp", habits.splits_experts ? plan.tensor : 1);
   }
   plan.micro_batch = micro_batch_of(row, plan.data);
+  if (plan.context > 1) {
+    plan.context_method = noted_context_method(row).value_or(plan.context_method);
+  }
   plan.sequence_parallel =
       plan.tensor > 1 && habits.sequence_parallel.value_or(row.whole("seq_parallel", 0) == 1);
   read_sharding(row, habits, plan);
@@ -272,12 +276,16 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
 Training run_training(const RunRow& row,
                       const RunHabits& habits,
                       const Plan& plan,
-                      std::int64_t micro_batches) {
+                      std::int64_t micro_batches,
+                      bool has_tokens) {
   Training training;
   training.global_batch = plan.micro_batch * plan.data * micro_batches;
-  training.sequence = row.has("seq") || !habits.sequence ? degree(row, "seq") : *habits.sequence;
+  if (has_tokens) {
+    training.sequence = row.has("seq") || !habits.sequence ? degree(row, "seq") : *habits.sequence;
+  }
   training.gradient_precision = habits.gradient;
   training.adapters = run_adapters(row, habits);
+  training.optimizer = noted_optimizer(row);
   if (row.says("precision", "nf4") && !training.adapters) {
     throw InputError("precision \"" + row.text("precision") + "\"");
   }

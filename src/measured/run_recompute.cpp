@@ -96,7 +96,7 @@ struct ModuleWord {
   std::string_view text;
   Module module;
 };
-constexpr std::array<ModuleWord, 14> kModuleWords = {{{"layernorm", Module::layer_norm},
+constexpr std::array<ModuleWord, 18> kModuleWords = {{{"layernorm", Module::layer_norm},
                                                       {"norm", Module::layer_norm},
                                                       {"norms", Module::layer_norm},
                                                       {"rmsnorm", Module::layer_norm},
@@ -109,11 +109,15 @@ constexpr std::array<ModuleWord, 14> kModuleWords = {{{"layernorm", Module::laye
                                                       {"attn", Module::core_attention},
                                                       {"core_attention", Module::core_attention},
                                                       {"shared_experts", Module::shared_experts},
-                                                      {"mla_up_proj", Module::latent_up}}};
+                                                      {"mla_up_proj", Module::latent_up},
+                                                      {"layer_norm", Module::layer_norm},
+                                                      {"rms_norm", Module::layer_norm},
+                                                      {"swiglu", Module::activation},
+                                                      {"gelu", Module::activation}}};
 
 /// "selective:layernorm+moe_act", "selective(norm, act)", "mlp + norm": 0 where some word is no
 /// module's.
-Modules modules_in(const std::string& text) {
+Modules named_modules(const std::string& text) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_";
   Modules modules = 0;
   const std::size_t list = text.find_first_of(":(");
@@ -136,7 +140,16 @@ Modules modules_in(const std::string& text) {
   return modules;
 }
 
-/// The same where layers have experts, all but the first of them perhaps.
+/// The same, of experts' activations where there are experts.
+Modules modules_in(const RunRow& row, const std::string& text) {
+  const Modules modules = named_modules(text);
+  constexpr Modules of_experts = bit(Module::activation);
+  return (modules & of_experts) == 0 || row.has("n_experts")
+             ? modules
+             : static_cast<Modules>((modules & ~of_experts) | bit(Module::mlp_activation));
+}
+
+/// What words mean where layers have experts, all but the first of them perhaps.
 Modules with_experts(const RunRow& row, Modules modules) {
   const bool has_dense = row.whole("dense_layers", 0) > 0;
   const auto also = [&](Module dense, Module experts) {
@@ -152,7 +165,9 @@ Modules with_experts(const RunRow& row, Modules modules) {
 
 /// What a row says; what its software does where it says nothing of the row itself.
 std::string recompute_text(const RunRow& row, const RunHabits& habits) {
-  const std::string text = lower(row.text("recompute"));
+  std::string text = lower(row.text("recompute"));
+  static const std::regex up_projection("mla up[ -]?proj(?:ections?)?");
+  text = std::regex_replace(text, up_projection, "mla_up_proj");
   const bool is_stated =
       !habits.overrides_recompute && !text.empty() && text.find("not per row") == std::string::npos;
   if (!is_stated && habits.recompute.empty()) {
@@ -162,10 +177,10 @@ std::string recompute_text(const RunRow& row, const RunHabits& habits) {
 }
 
 /// Of text that no word of kRecomputeWords is in.
-void read_other_words(const std::string& text, Plan& plan) {
+void read_other_words(const RunRow& row, const std::string& text, Plan& plan) {
   if (const auto on = switch_in(text)) {
     plan.recompute = *on ? Recompute::full : Recompute::none;
-  } else if (const Modules listed = modules_in(text); listed != 0) {
+  } else if (const Modules listed = modules_in(row, text); listed != 0) {
     plan.recompute = Recompute::modules;
     plan.recomputed = listed;
   } else {
@@ -188,8 +203,8 @@ bool reads_every(const RunRow& row, const std::string& text, Plan& plan) {
 }
 
 /// Core attention, or the modules that are listed.
-void read_selected(const std::string& text, Plan& plan) {
-  const Modules listed = modules_in(text);
+void read_selected(const RunRow& row, const std::string& text, Plan& plan) {
+  const Modules listed = modules_in(row, text);
   const bool is_list = text.find_first_of(":(") != std::string::npos;
   if (listed == 0 && is_list && !holds(text, "not stated") && !holds(text, "default") &&
       !holds(text, "attn") && !holds(text, "attention")) {
@@ -213,7 +228,7 @@ void read_particulars(const RunRow& row,
     plan.recompute = Recompute::full;
     plan.recomputed = 0;
   } else if (plan.recompute == Recompute::selective) {
-    read_selected(text, plan);
+    read_selected(row, text, plan);
   }
 }
 
@@ -231,7 +246,7 @@ void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan) {
   } else if (reads_every(row, text, plan)) {
     return;
   } else if (word == kRecomputeWords.end()) {
-    read_other_words(text, plan);
+    read_other_words(row, text, plan);
   } else {
     plan.recompute = word->recompute;
     plan.recomputed = row.has("n_experts") ? with_experts(row, word->modules) : word->modules;
@@ -251,7 +266,7 @@ void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan) {
   }
   const std::string text = told.empty() ? lower(habits.offload) : told;
   const auto is = [&](std::string_view word) { return holds(text, word); };
-  if (is("activation")) {
+  if (is("activation") && !is("optimizer")) {
     plan.offload.activations = HostPlace::host;
     plan.offload.layers = is("layers") ? layers_in(text) : std::nullopt;
   } else if (is("optimizer")) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
+#include <regex>
 
 #include "titer/input/words.hpp"
 #include "titer/units/number_text.hpp"
@@ -90,10 +92,10 @@ constexpr std::array<std::string_view, 20> kColumnsOfPlan = {
     "flash_attn", "cuda_graph",  "tp_overlap", "seq_parallel", "dp_overlap", "software"};
 
 // What tables have in the cells of what a source does not say.
-constexpr std::array<std::string_view, 6> kNothing = {
-    "-", "?", "n/a", "na", "not stated", "unknown"};
+constexpr std::array<std::string_view, 9> kNothing = {
+    "-", "?", "n/a", "na", "not stated", "not given", "not reported", "not specified", "unknown"};
 
-/// "8192", "~8192", "8k" as 8 x 1024, and of switches "yes" and "no".
+/// "8192", "~8192", "131,072", "8k" as 8 x 1024, "1M" likewise, and of switches "yes" and "no".
 std::optional<double> number_in(std::string text) {
   if (text == "yes" || text == "true" || text == "on") {
     return 1.0;
@@ -104,10 +106,14 @@ std::optional<double> number_in(std::string text) {
   if (text.starts_with('~')) {
     text.erase(0, 1);
   }
+  static const std::regex in_thousands(R"(\d{1,3}(,\d{3})+)");
+  if (std::regex_match(text, in_thousands)) {
+    std::erase(text, ',');
+  }
   double unit = 1.0;
-  if (text.ends_with('k')) {
+  if (text.ends_with('k') || text.ends_with('m')) {
+    unit = text.back() == 'k' ? 1024.0 : 1024.0 * 1024.0;
     text.pop_back();
-    unit = 1024.0;
   }
   const auto value = number_of_text<double>(text);
   return value && *value >= 0 && unit * *value <= kMost ? std::optional(unit * *value)
@@ -116,12 +122,29 @@ std::optional<double> number_in(std::string text) {
 
 }  // namespace
 
+bool holds_word(std::string_view text, std::string_view word) {
+  const auto is_letter = [&](std::size_t at) {
+    return at < text.size() && std::isalpha(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
+    if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size())) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string RunRow::text(std::string_view column) const {
   if (!table_->has(column)) {
     return {};
   }
   std::string text(table_->text(row_, column));
-  return std::ranges::find(kNothing, lower(text)) == kNothing.end() ? text : std::string();
+  if (std::ranges::find(kNothing, lower(text)) != kNothing.end()) {
+    text.clear();
+  }
+  // Chips that the list of keys has not stand by their names alone.
+  return text.empty() && column == "hw_key" ? this->text("chip") : text;
 }
 
 std::string RunRow::plain(std::string_view column) const {
@@ -132,6 +155,10 @@ std::string RunRow::plain(std::string_view column) const {
 
 bool RunRow::says(std::string_view column, std::string_view word) const {
   return lower(text(column)).find(lower(word)) != std::string::npos;
+}
+
+bool RunRow::says_word(std::string_view column, std::string_view word) const {
+  return holds_word(lower(text(column)), word);
 }
 
 std::optional<double> RunRow::number(std::string_view column) const {

@@ -14,6 +14,7 @@ namespace {
 // What a token table that is not stated is read as: the least and the most of language models.
 constexpr std::int64_t kSmallVocabulary = 32000;
 constexpr std::int64_t kLargeVocabulary = 128256;
+constexpr std::int64_t kClasses = 1000;  // of images, where no vocabulary is stated
 // A network that is not stated is read as the cluster's own, and with half of its rate.
 constexpr double kSlowNetwork = 0.5;
 
@@ -64,12 +65,17 @@ OpenValues open_values(const RunRow& row, const RunHabits& habits, const RunMach
   const std::int64_t usual = habits.vocabulary.value_or(0);
   const bool is_inferred = usual > 0 && row.says("inferred_fields", "vocab");
   open.vocabularies = {is_inferred ? usual : row.whole("vocab", usual)};
-  if (open.vocabularies.front() <= 0 && !is_named(row, habits)) {
+  if (open.vocabularies.front() <= 0 && is_encoder(row)) {
+    open.vocabularies = {kClasses};
+  } else if (open.vocabularies.front() <= 0 && !is_named(row, habits)) {
     open.vocabularies = {kSmallVocabulary, kLargeVocabulary};
     note("vocabulary");
   }
-  if (row.has("flash_attn") || habits.flash) {
-    open.flash = {row.has("flash_attn") ? row.whole("flash_attn", 0) > 0 : *habits.flash};
+  const auto noted = noted_flash(row);
+  if (row.has("flash_attn")) {
+    open.flash = {row.whole("flash_attn", 0) > 0};
+  } else if (noted || habits.flash) {
+    open.flash = {noted ? *noted : *habits.flash};
   } else {
     open.flash = {true, false};
     note("flash_attn");
@@ -112,7 +118,11 @@ void RunReader::add_reading(const RunRow& row,
     if (weight == 0.0 || whole == 0.0) {
       continue;
     }
-    scenario.training = run_training(row, habits, scenario.plan, static_cast<std::int64_t>(whole));
+    scenario.training = run_training(row,
+                                     habits,
+                                     scenario.plan,
+                                     static_cast<std::int64_t>(whole),
+                                     scenario.model.if_transformer() != nullptr);
     const auto violations = validate(scenario);
     if (!violations.empty()) {
       into.skip_reason = violations.front().text();
@@ -160,6 +170,7 @@ RunReadings RunReader::read(const RunRow& row) {
     if (const std::string cell = row.unreadable(); !cell.empty()) {
       throw InputError(cell);
     }
+    refuse_other_steps(row);
     RunHabits habits = families_.habits_of(row);
     if (habits.model.empty()) {
       habits.model = shipped_model_of(row, models_);
@@ -168,7 +179,7 @@ RunReadings RunReader::read(const RunRow& row) {
     result.stack = habits.stack;
     result.rates = habits.rates;
     std::string first;  // the reason of the truest
-    for (RunMachine& machine : machines_.of(row, habits.cluster, habits.network)) {
+    for (RunMachine& machine : machines_.of(row, habits.cluster, habits.chip, habits.network)) {
       if (!habits.power_cap.empty()) {
         machine.changes.push_back({"cluster.chip.power_cap", Value(habits.power_cap), "family"});
       }

@@ -175,8 +175,14 @@ TEST(RunFamilies, TheShippedOnesNameShippedSoftwareAndMachines) {
       EXPECT_TRUE(is_shipped(kClusterData, habits, "cluster"));
     }
   }
-  for (const auto& [word, habits] : document.at("machines")->members) {
-    EXPECT_EQ(habits.find("stack"), nullptr) << word;
+  for (const char* part : {"machines", "models"}) {
+    for (const auto& [word, habits] : document.at(part)->members) {
+      EXPECT_EQ(habits.find("stack"), nullptr) << word;
+    }
+  }
+  const std::vector<std::string> chips = shipped_names(kChipData);
+  for (const auto& [word, chip] : document.at("chips")->members) {
+    EXPECT_TRUE(std::ranges::binary_search(chips, chip.text)) << word;
   }
 }
 

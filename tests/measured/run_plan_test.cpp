@@ -155,6 +155,7 @@ TEST(RunPlan, ReadsRecomputationInTheWordsOfItsAuthors) {
       {"selective AC (op)", Recompute::operations, std::nullopt},
       {"selective: attn", Recompute::selective, std::nullopt},
       {"core_attn", Recompute::selective, std::nullopt},
+      {"selective (RMSNorm, SwiGLU)", Recompute::modules, std::nullopt},
       {"mlp + norm", Recompute::modules, std::nullopt}};
   for (const Case& one : cases) {
     const Plan plan = plan_of({{"recompute", one.text}, {"stack", "megatron-core"}});
@@ -190,6 +191,32 @@ TEST(RunPlan, TellsWhatHostsKeepFromTheSharding) {
       "offload \"zero-2 + offload optimizer\": copies and threads of hosts that nothing is "
       "told of are not modelled");
   EXPECT_EQ(plan_of({{"offload", "off"}}).offload.activations, std::nullopt);
+}
+
+TEST(RunPlan, TellsTheOptimizerFromTheNotes) {
+  const auto optimizer = [](const char* kind, const char* notes) {
+    const RunReadings read = readings({{"dp_kind", kind}, {"notes", notes}});
+    EXPECT_EQ(read.skip_reason, "");
+    return read.readings.at(0).scenarios.at(0).training.optimizer.name;
+  };
+  EXPECT_EQ(optimizer("ddp", "LAMB; unpadded"), "lamb");
+  EXPECT_EQ(optimizer("zero1 (Distributed Muon)", ""), "muon");
+  EXPECT_EQ(optimizer("distributed LAMB", ""), "lamb");
+  EXPECT_EQ(optimizer("ddp", "lambda 0.1, AdamW"), "adam");
+}
+
+TEST(RunPlan, TellsFromTheNotesHowRanksExchange) {
+  const Cells row = {{"stack", "torchtitan"}, {"p", "1"}, {"d", "1"}, {"cp", "4"}};
+  const auto plan = [&](const char* notes) {
+    Cells cells = row;
+    cells["notes"] = notes;
+    return plan_of(cells);
+  };
+  EXPECT_EQ(plan("").context_method, ContextMethod::ring);
+  EXPECT_EQ(plan("DeepSpeed-Ulysses").context_method, ContextMethod::ulysses);
+  EXPECT_EQ(plan("context parallel, all-gather KV").context_method, ContextMethod::all_gather);
+  EXPECT_EQ(plan("").tensor_overlap, std::nullopt);
+  EXPECT_EQ(plan("async TP; float8").tensor_overlap, TensorOverlap::ring);
 }
 
 TEST(RunPlan, CapturesLayersAsRowsCallThem) {

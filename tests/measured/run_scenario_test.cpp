@@ -335,6 +335,13 @@ TEST(RunScenario, SaysWhyARowIsSkipped) {
       {{{"t", "2"}}, "p, t, d and cp make 8 of 16 devices"},
       {{{"dp_kind", "local SGD"}}, "dp_kind \"local SGD\" is not modelled"},
       {{{"dp_kind", "ZeRO++ (hpZ=8)"}}, "dp_kind \"ZeRO++ (hpZ=8)\" is not modelled"},
+      {{{"model_name", "Qwen2.5-7B GRPO"}},
+       "model_name \"Qwen2.5-7B GRPO\": more than a step of training is not modelled"},
+      {{{"notes", "verl; rollouts by vLLM"}},
+       "notes \"verl; rollouts by vLLM\": more than a step of training is not modelled"},
+      {{{"offload", "activation checkpoints and optimizer to CPU"}},
+       "offload \"activation checkpoints and optimizer to cpu\": copies and threads of hosts that "
+       "nothing is told of are not modelled"},
       {{{"arch", "dit"}}, "dimensions do not tell a model of the kind \"dit\""},
       {{{"model_name", "T5 11B"}}, "dimensions do not tell encoder and decoder apart"}};
   for (const Case& one : cases) {
@@ -355,6 +362,99 @@ TEST(RunScenario, ReadsCellsAsTablesAreWritten) {
                   .model.if_transformer()
                   ->attention == AttentionKernel::flash);
   EXPECT_EQ(readings({{"micro_batch", "not stated"}}).skip_reason, "micro_batch not stated");
+  const auto sequence = [](const char* text) {
+    return readings({{"seq", text}}).readings.at(0).scenarios.at(0).training.sequence;
+  };
+  EXPECT_EQ(sequence("131,072"), 131'072);
+  EXPECT_EQ(sequence("1M"), 1'048'576);
+  EXPECT_EQ(readings({{"seq", "13,1072"}}).skip_reason, "seq \"13,1072\" is no number");
+}
+
+TEST(RunScenario, KnowsChipsByTheirOtherNames) {
+  const auto chip = [](const Cells& cells) {
+    const RunReadings read = readings(cells);
+    EXPECT_EQ(read.skip_reason, "");
+    return read.readings.at(0).scenarios.at(0).cluster.chip.name;
+  };
+  EXPECT_EQ(chip({{"hw_key", "NVIDIA H100 80GB HBM3"}}), "h100-sxm5-80gb");
+  EXPECT_EQ(chip({{"hw_key", ""}, {"chip", "A100 80GB"}}), "a100-sxm4-80gb");
+  EXPECT_EQ(readings({{"hw_key", "H100 NVL"}}).skip_reason,
+            "no cluster of 8 devices of H100 NVL is known");
+}
+
+TEST(RunScenario, FindsWhatJoinsTheNodesInTheNotes) {
+  const auto nics = [](const char* link, const char* notes) {
+    const RunReadings read = readings({{"inter_link", link}, {"notes", notes}});
+    EXPECT_EQ(read.skip_reason, "");
+    return read.readings.at(0).scenarios.at(0).cluster.nics;
+  };
+  EXPECT_EQ(nics("EFA", "p4d.24xlarge; log"), 4);
+  EXPECT_EQ(nics("8x HDR200 IB per node", "faster than on p4d.24xlarge"), 8);
+}
+
+TEST(RunScenario, TellsFusedAttentionFromNotesAndTheAgeOfModels) {
+  const auto flash = [](const char* name, const char* notes) {
+    const RunReadings read = readings(
+        {{"family", "new"}, {"software", "deepspeed"}, {"model_name", name}, {"notes", notes}});
+    return read.readings.size() > 1
+               ? std::nullopt
+               : std::optional(
+                     read.readings.at(0).scenarios.at(0).model.if_transformer()->attention ==
+                     AttentionKernel::flash);
+  };
+  EXPECT_EQ(flash("GPT 1.3B", ""), std::nullopt) << "read twice";
+  EXPECT_EQ(flash("GPT 1.3B", "FlashAttention-2; RMSNorm"), true);
+  EXPECT_EQ(flash("GPT 1.3B", "without flash attention"), false);
+  EXPECT_EQ(flash("GPT 1.3B", "flash attention: off; bf16"), false);
+  EXPECT_EQ(flash("Llama-2 7B", ""), true);
+  EXPECT_EQ(flash("Llama-2 7B", "no FlashAttention"), false);
+}
+
+TEST(RunScenario, TakesEncodersOfImagesForWhatTheyAre) {
+  const auto model = [](const Cells& cells) {
+    const RunReadings read = readings(cells);
+    EXPECT_EQ(read.skip_reason, "");
+    return *read.readings.at(0).scenarios.at(0).model.if_transformer();
+  };
+  const Transformer vit = model({{"model_name", "ViT-H/14"}, {"vocab", ""}});
+  EXPECT_FALSE(vit.causal);
+  EXPECT_EQ(vit.vocabulary, 1000);
+  EXPECT_FALSE(model({{"arch", "vision transformer"}}).causal);
+  EXPECT_FALSE(model({{"arch", "encoder"}}).causal);
+  EXPECT_TRUE(model({{"model_name", "Vitruvius 1B"}}).causal);
+}
+
+TEST(RunScenario, TakesModelsOfOtherFormsByTheirNames) {
+  Cells row = {{"model_name", "ResNet-50"},
+               {"arch", "cnn"},
+               {"layers", ""},
+               {"hidden", ""},
+               {"heads", ""},
+               {"ffn", ""},
+               {"vocab", ""},
+               {"seq", ""},
+               {"p", "1"},
+               {"t", "1"},
+               {"d", "16"},
+               {"recompute", "none"}};
+  const RunReadings images = readings(row);
+  ASSERT_EQ(images.skip_reason, "");
+  EXPECT_NE(images.readings.at(0).scenarios.at(0).model.if_layered(), nullptr);
+  row["model_name"] = "Llama-3.1-70B";  // of the Hub
+  row["seq"] = "4096";
+  const RunReadings there = readings(row);
+  ASSERT_EQ(there.skip_reason, "");
+  EXPECT_EQ(there.readings.at(0).scenarios.at(0).model.layers(), 80);
+  const RunReadings two_sided = readings({{"model_name", "T5-11B"},
+                                          {"arch", "encoder-decoder"},
+                                          {"layers", "48"},
+                                          {"seq", "512"},
+                                          {"stack", "fsdp"},
+                                          {"p", "1"},
+                                          {"t", "1"},
+                                          {"d", "16"}});
+  ASSERT_EQ(two_sided.skip_reason, "");
+  EXPECT_EQ(two_sided.readings.at(0).scenarios.at(0).model.title(), "T5 11B");
 }
 
 TEST(RunScenario, KnowsWhatNamedModelsAreBesideTheirDimensions) {
@@ -375,6 +475,8 @@ TEST(RunScenario, KnowsWhatNamedModelsAreBesideTheirDimensions) {
   EXPECT_EQ(model("Gemma 2 9B", "1").kinds.front().window, 4096);
   EXPECT_EQ(model("Gemma3_27B", "1").order.at(5).kind, 1) << "every sixth layer sees all";
   EXPECT_EQ(model("Gemma 7B", "1").kinds.size(), 1U);
+  EXPECT_EQ(model("Apertus 8B", "0").norm, Norm::rmsnorm);
+  EXPECT_FALSE(model("Apertus 8B", "0").gated);
 }
 
 TEST(RunScenario, TakesShippedModelsOfTheSameName) {
@@ -400,10 +502,23 @@ TEST(RunScenario, FindsTheSoftwareByTheWordsOfUnknownFamilies) {
       {"microsoft/Megatron-DeepSpeed", "deepspeed"},
       {"NVIDIA/Megatron-LM README", "megatron-lm"},
       {"aws-neuron/neuronx-nemo-megatron", "neuronx"},
-      {"NVIDIA-NeMo/Automodel", "torchtitan"}};
+      {"NVIDIA-NeMo/Automodel", "torchtitan"},
+      {"Nemotron report; Megatron-LM", "megatron-lm"},
+      {"training dynamics (PyTorch)", "fsdp"},
+      {"llama_factory wiki", "fsdp"}};
   for (const auto& [source, stack] : stacks) {
-    EXPECT_EQ(readings({{"family", "new"}, {"source", source}, {"dp_kind", "zero1"}}).stack, stack);
+    EXPECT_EQ(readings({{"family", "new"}, {"source", source}, {"dp_kind", "ddp"}}).stack, stack);
   }
+}
+
+TEST(RunScenario, FindsTheSoftwareThatNotesNameFirst) {
+  const auto stack = [](const char* source, const char* notes) {
+    return readings({{"family", "new"}, {"source", source}, {"notes", notes}}).stack;
+  };
+  EXPECT_EQ(stack("pytorch.org/blog", "torchtitan, torchao; torch.compile"), "torchtitan-compiled");
+  EXPECT_EQ(stack("NVIDIA-NeMo/Megatron-Bridge", "NeMo container 25.11"), "megatron-bridge");
+  EXPECT_EQ(stack("MegaScale (NSDI 2024)", "Megatron-LM baseline; m=1"), "megatron-lm");
+  EXPECT_EQ(stack("AMD Primus", "torchtitan backend"), "torchtitan");
 }
 
 TEST(RunScenario, SharesLayersOutAsTrainingProgramsDo) {
@@ -442,6 +557,17 @@ TEST(RunScenario, LeavesRoomForAModuleThatPredictsAFurtherToken) {
   of_16.front() = 3;
   of_16.back() = 2;
   EXPECT_EQ(layers("DeepSeekV3 (w/o MTP)", "4", "4"), std::pair(std::int64_t{0}, of_16));
+}
+
+TEST(RunScenario, CountsTheModuleForAFurtherTokenThatNotesSpeakOf) {
+  const auto modules = [](const char* notes) {
+    const RunReadings read = readings({{"stack", "megatron-core"}, {"notes", notes}});
+    EXPECT_EQ(read.skip_reason, "");
+    return read.readings.at(0).scenarios.at(0).model.if_transformer()->predicted_tokens;
+  };
+  EXPECT_EQ(modules("MTP depth 1; DeepEP"), 1);
+  EXPECT_EQ(modules("without MTP"), 0);
+  EXPECT_EQ(modules(""), 0);
 }
 
 TEST(RunScenario, TakesAModelByItsNameWhereARowHasNoDimensions) {

@@ -22,6 +22,7 @@ inline constexpr std::array<Choice<CountedAttention>, 2> kCountedAttentions = {
 struct RunHabits {
   std::string stack{};                             // a name or file; "": not known
   std::string cluster{};                           // likewise; "": by chip and devices of a node
+  std::string chip{};                              // a name; "": as the row calls it
   std::string network{};                           // between nodes, in the words of rows
   std::string power_cap{};                         // of a device; "": its rated power
   std::string model{};                             // a name or file, of rows that state no layers
@@ -73,8 +74,9 @@ class RunFamilies {
   /// InputError with what is wrong in either.
   [[nodiscard]] static RunFamilies load(const std::filesystem::path& folder);
 
-  /// Of the family whose name begins the row's and is the longest, else of the first word in its
-  /// source, notes, family and sharding; what neither says, of its machine. The row's own columns
+  /// Of the family whose name begins the row's and is the longest, else of the most telling word in
+  /// its source and in what its notes name first, or of the rest of these, the family or the
+  /// sharding; what neither says, of its machine and its model. The row's own columns
   /// `stack`, `cluster` and `software` are heard before. Throws InputError where none of these
   /// tells the software.
   [[nodiscard]] RunHabits habits_of(const RunRow& row) const;
@@ -83,10 +85,16 @@ class RunFamilies {
   struct File {
     std::vector<std::pair<std::string, RunFamily>> families;
     std::vector<std::pair<std::string, RunFamily>> software;  // the more telling words first
+    std::vector<std::pair<std::string, RunFamily>> models;    // by words of their plain names
     std::vector<std::pair<std::string, RunFamily>> machines;  // of several, the later say more
+    std::vector<std::pair<std::string, std::string>> chips;   // by what tables call them
   };
-  /// Of all machines whose word the row has for its chip or its network.
+  /// Of all models whose word the row's name has.
+  void overlay_models(const RunRow& row, RunHabits& habits) const;
+  /// Of all machines whose word the row has for its chip or its network; the network also of those
+  /// that its notes name.
   void overlay_machines(const RunRow& row, RunHabits& habits) const;
+  [[nodiscard]] std::string chip_of(const RunRow& row) const;
   [[nodiscard]] static File read(const Document& document);
   [[nodiscard]] const RunFamily* family_of(const RunRow& row) const;
   [[nodiscard]] const RunFamily* software_in(const std::string& text) const;

@@ -21,13 +21,15 @@ struct RunMachine {
 /// Finds machines among the shipped clusters, each of which is read once.
 class RunMachines {
  public:
-  /// The cluster that is named; else by the row's chip, the devices of a node and the words for the
-  /// links, or those of `network` where the row has none. Servers of a number of devices that no
-  /// shipped one has are those on a switch, with so many. Of a slice of a torus there may be two,
-  /// to be tried in turn: the pod, and, for plans that do not lie on a torus, a node whose chips a
-  /// switch joins. Throws InputError with the reason where there is none.
+  /// The cluster that is named; else by the row's chip or that of the name `part`, the devices of a
+  /// node and the words for the links, or those of `network` where the row has none. Servers of a
+  /// number of devices that no shipped one has are those on a switch, with so many. Of a slice of a
+  /// torus there may be two, to be tried in turn: the pod, and, for plans that do not lie on a
+  /// torus, a node whose chips a switch joins. Throws InputError with the reason where there is
+  /// none.
   [[nodiscard]] std::vector<RunMachine> of(const RunRow& row,
                                            const std::string& named,
+                                           const std::string& part = {},
                                            const std::string& network = {});
 
  private:
@@ -41,7 +43,8 @@ class RunMachines {
   /// With so many devices, or with so many parts of the chip that software counts as devices
   /// ("mi250x-gcd"); else the largest; nullptr where no cluster has the chip.
   [[nodiscard]] const Shipped* node_of(const std::string& chip, std::int64_t devices);
-  /// The largest node, if a switch joins it, or of one device any; nullptr where there is none.
+  /// The largest node, if a switch joins it, or of one device any chip's; nullptr where there is
+  /// none.
   [[nodiscard]] const Shipped* resizable(const std::string& chip, std::int64_t devices);
   [[nodiscard]] std::vector<RunMachine> of_torus(const RunRow& row, const std::string& chip);
 

@@ -20,6 +20,9 @@ enum class MemoryCount {
   device,    // all that the driver says is taken
 };
 
+/// Whether the word is in the text with no letter before or behind it.
+[[nodiscard]] bool holds_word(std::string_view text, std::string_view word);
+
 /// A view of a row; the table must outlive it.
 class RunRow {
  public:
@@ -32,6 +35,8 @@ class RunRow {
   [[nodiscard]] std::string plain(std::string_view column) const;
   /// Whether the cell has this word in it, in small or capital letters.
   [[nodiscard]] bool says(std::string_view column, std::string_view word) const;
+  /// The same where no letter stands before or behind it.
+  [[nodiscard]] bool says_word(std::string_view column, std::string_view word) const;
   [[nodiscard]] std::optional<double> number(std::string_view column) const;
   [[nodiscard]] std::optional<std::int64_t> whole(std::string_view column) const;
   [[nodiscard]] std::int64_t whole(std::string_view column, std::int64_t otherwise) const {

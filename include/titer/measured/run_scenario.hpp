@@ -21,17 +21,18 @@ struct OpenModel {
   std::int64_t vocabulary = 0;  // rows of the token table
   bool flash = false;
 };
-/// The shipped model of the row's name, where the row states no dimensions, or they do not tell it
-/// (layers that mix tokens in other ways than by attention); "" otherwise.
+/// The shipped model of the row's name, or that name if the Hub has a known model of it, where the
+/// row states no dimensions, or they do not tell it (layers that mix tokens in other ways than by
+/// attention); "" otherwise.
 [[nodiscard]] std::string shipped_model_of(const RunRow& row,
                                            const std::vector<std::string>& shipped);
 /// Whether the model is one known by a name, since the row's dimensions do not tell it.
 [[nodiscard]] bool is_named(const RunRow& row, const RunHabits& habits);
+/// Whether tokens all see each other, by the row's `arch` or a name of encoders of images.
+[[nodiscard]] bool is_encoder(const RunRow& row);
 /// The model by that name, or by its dimensions; what they leave open (norms, biases, positions) by
 /// its name and the habits. Throws InputError with the reason.
-[[nodiscard]] Transformer run_model(const RunRow& row,
-                                    const RunHabits& habits,
-                                    const OpenModel& open);
+[[nodiscard]] Model run_model(const RunRow& row, const RunHabits& habits, const OpenModel& open);
 
 /// Throws InputError with the reason where the row leaves open or asks for what cannot be told.
 [[nodiscard]] Plan run_plan(const RunRow& row, const RunHabits& habits);
@@ -40,13 +41,24 @@ void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan);
 void read_schedule(const RunRow& row, Plan& plan);
 void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan);
 void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan);
+/// Throws InputError for what generates tokens, or passes them through a second model, too.
+void refuse_other_steps(const RunRow& row);
+/// Whether the notes say that attention is fused; nothing where they do not speak of it.
+[[nodiscard]] std::optional<bool> noted_flash(const RunRow& row);
+/// Of the notes or the sharding; Adam where neither names another.
+[[nodiscard]] OptimizerRule noted_optimizer(const RunRow& row);
+/// How context ranks exchange, where a word of the row tells it.
+[[nodiscard]] std::optional<ContextMethod> noted_context_method(const RunRow& row);
+/// Modules for further tokens that the notes speak of.
+[[nodiscard]] std::int64_t noted_predictions(const RunRow& row);
 /// As the family has them, or as the row's name or notes say; nothing where neither speaks of LoRA.
 [[nodiscard]] std::optional<Adapters> run_adapters(const RunRow& row, const RunHabits& habits);
 /// Batch, sequence and number formats; the batch is filled for `micro_batches` per replica.
 [[nodiscard]] Training run_training(const RunRow& row,
                                     const RunHabits& habits,
                                     const Plan& plan,
-                                    std::int64_t micro_batches);
+                                    std::int64_t micro_batches,
+                                    bool has_tokens);
 
 /// Scenarios whose times, weighed, are the row's: two where micro-batches do not divide the batch.
 struct RunReading {
