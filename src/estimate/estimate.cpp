@@ -73,9 +73,31 @@ ErrorBar error_of_parts(const Scenario& scenario, const StepResult& result) {
                   (transfers.high - 1.0) * std::max(all, exposed)};
 }
 
+/// Whether any run of its software was of the same kind of model, chip and precision.
+bool was_measured(const Scenario& scenario) {
+  const std::string_view precision = name(scenario.training.precision);
+  return std::ranges::any_of(scenario.stack.measured, [&](const MeasuredRuns& runs) {
+    return runs.precision == precision && runs.chip == scenario.cluster.chip.name &&
+           runs.model == scenario.kind();
+  });
+}
+
+/// By how far off measured runs of the software were: of results of this grade, and where runs were
+/// measured, but none of them like this one, no narrower than those that a fit had not seen.
+std::optional<ErrorShares> errors_of(const Scenario& scenario, Grade grade) {
+  const Stack& stack = scenario.stack;
+  std::optional<ErrorShares> errors = stack.errors[static_cast<std::size_t>(grade)];
+  const auto& unseen = stack.errors[static_cast<std::size_t>(Grade::extrapolated)];
+  if (errors && unseen && !stack.measured.empty() && !was_measured(scenario)) {
+    errors->low = std::min(errors->low, unseen->low);
+    errors->high = std::max(errors->high, unseen->high);
+  }
+  return errors;
+}
+
 /// By how far off measured runs of the software were, and no narrower than what fits leave open.
 std::optional<ErrorBar> error_bar_of(const Scenario& scenario, const StepResult& result) {
-  const auto& errors = scenario.stack.errors[static_cast<std::size_t>(result.grade)];
+  const auto errors = errors_of(scenario, result.grade);
   if (!errors || scenario.formula != Formula::titer) {
     return std::nullopt;
   }

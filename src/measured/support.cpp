@@ -12,19 +12,10 @@ namespace {
 
 constexpr std::string_view kSupportFile = "configs/support.csv";
 
-std::string kind_of(const Scenario& scenario) {
-  const Transformer* transformer = scenario.model.if_transformer();
-  if (transformer == nullptr) {
-    return scenario.model.if_dlrm() != nullptr ? "recommendation" : "layered";
-  }
-  const std::string kind = transformer->experts ? "mixture of experts" : "dense";
-  return kind + (scenario.training.adapters ? " with adapters" : "");
-}
-
 }  // namespace
 
 Combination combination_of(const Scenario& scenario) {
-  return {.model = kind_of(scenario),
+  return {.model = std::string(scenario.kind()),
           .chip = scenario.cluster.chip.name,
           .stack = scenario.stack.name,
           .precision = std::string(name(scenario.training.precision))};

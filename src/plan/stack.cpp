@@ -1,6 +1,8 @@
 #include "titer/plan/stack.hpp"
 
 #include "titer/hardware/noted_fields.hpp"
+#include "titer/input/csv.hpp"
+#include "titer/input/shipped_data.hpp"
 #include "titer/plan/abilities.hpp"
 #include "titer/plan/file_schemas.hpp"
 #include "titer/plan/place/named_algorithms.hpp"
@@ -224,6 +226,24 @@ constexpr std::array kStackFields = {
     fields::of_schema<S, abilities_schema>(
         "abilities", check_abilities, "what it can run of all that plans may ask for")};
 
+std::vector<MeasuredRuns> measured_with(const std::string& stack) {
+  std::vector<MeasuredRuns> measured;
+  const std::filesystem::path file = data_root() / "configs/support.csv";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    return measured;
+  }
+  const CsvTable table = CsvTable::load(file);
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const auto text = [&](std::string_view column) { return std::string(table.text(row, column)); };
+    if (table.text(row, "stack") == stack) {
+      measured.push_back(
+          {.model = text("model"), .chip = text("chip"), .precision = text("precision")});
+    }
+  }
+  return measured;
+}
+
 }  // namespace
 
 Value stack_schema() { return schema_of<S>(kStackFields); }
@@ -237,6 +257,7 @@ Stack read_stack(Reader& in) {
   Stack stack = static_cast<Stack&&>(file);
   stack.memory = static_cast<const StackMemory&>(file);
   stack.kernels = static_cast<const StackKernels&>(file);
+  stack.measured = measured_with(stack.name);
   return stack;
 }
 

@@ -6,6 +6,26 @@
 
 namespace titer {
 
+std::string_view Scenario::kind() const {
+  const Transformer* transformer = model.if_transformer();
+  if (transformer == nullptr) {
+    return model.if_dlrm() != nullptr ? "recommendation" : "layered";
+  }
+  if (transformer->denoiser) {
+    return training.adapters ? "denoiser with adapters" : "denoiser";
+  }
+  if (!transformer->causal) {
+    return training.adapters ? "encoder with adapters" : "encoder";
+  }
+  if (transformer->mixer) {
+    return training.adapters ? "hybrid with adapters" : "hybrid";
+  }
+  if (transformer->experts) {
+    return training.adapters ? "mixture of experts with adapters" : "mixture of experts";
+  }
+  return training.adapters ? "dense with adapters" : "dense";
+}
+
 PipelineShape Scenario::shape() const {
   return {.stages = static_cast<int>(plan.pipeline),
           .micro_batches = static_cast<int>(micro_batches()),

@@ -424,6 +424,22 @@ TEST(Estimate, GradesTheNetworkOnlyWhereItIsUsed) {
   EXPECT_EQ(estimate(scenario).grade, alone);
 }
 
+TEST(Estimate, WidensTheErrorBarWhereNoMeasuredRunWasLikeIt) {
+  Scenario scenario = shipped_run();
+  const auto shares = [&] {
+    const StepResult result = estimate(scenario);
+    return std::pair(result.error_bar->low / result.iteration_time,
+                     result.error_bar->high / result.iteration_time);
+  };
+  const auto like = shares();
+  scenario.stack.measured = {{.model = "dense", .chip = "a100-sxm4-80gb", .precision = "bf16"}};
+  const auto unlike = shares();
+  EXPECT_LT(unlike.first, like.first);
+  EXPECT_GT(unlike.second, like.second);
+  scenario.stack.measured.clear();  // software that is not shipped
+  EXPECT_EQ(shares(), like);
+}
+
 TEST(AddTails, LetsBothRanksOfAStageMeetWhereTwoCopiesGoOppositeWays) {
   StepCosts costs;
   costs.placement = Placement::two_ways;

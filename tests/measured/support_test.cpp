@@ -46,6 +46,12 @@ TEST(Support, TellsKindsOfModelsApart) {
   EXPECT_EQ(kind("gpt3-175b-64xa100"), "dense");
   EXPECT_EQ(kind("mixtral-8x7b-64xh100"), "mixture of experts");
   EXPECT_EQ(kind("resnet-50-8xa100"), "layered");
+  EXPECT_EQ(kind("flux.1-dev-64xh100"), "denoiser");
+  EXPECT_EQ(
+      kind("gpt3-175b-64xa100",
+           {{"model", Value("bert-large"), "test"}, {"training.sequence", Value(512.0), "test"}}),
+      "encoder");
+  EXPECT_EQ(kind("gpt3-175b-64xa100", {{"model", Value("nemotron-h-8b"), "test"}}), "hybrid");
 }
 
 TEST(Support, ReadsItsOwnTable) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "titer/collectives/named.hpp"
 #include "titer/hardware/data_type.hpp"
@@ -98,6 +99,13 @@ struct ErrorShares {
   double high = 1;
 };
 
+/// What runs were measured of, with this software.
+struct MeasuredRuns {
+  std::string model;  // its kind, as Scenario::kind() names it
+  std::string chip;
+  std::string precision;
+};
+
 struct Stack {
   std::string name;
   std::string title;
@@ -134,6 +142,7 @@ struct Stack {
   StackKernels kernels;
   // Of results of each grade (index); none where this software was not compared with measurements.
   std::array<std::optional<ErrorShares>, 3> errors{};
+  std::vector<MeasuredRuns> measured{};  // by configs/support.csv; none of software not shipped
   EvidenceList evidence;
 
   [[nodiscard]] DataType gradient_type(DataType precision) const {

@@ -46,6 +46,8 @@ struct Scenario {
     return training.global_batch / (plan.micro_batch * plan.data);
   }
   [[nodiscard]] PipelineShape shape() const;
+  /// Of the model and what of it is trained: "dense", "mixture of experts with adapters".
+  [[nodiscard]] std::string_view kind() const;
   /// What makes devices differ, or times random, by its key; nothing where all devices are alike.
   [[nodiscard]] std::optional<std::string_view> unlike() const {
     if (!conditions.uniform()) {
