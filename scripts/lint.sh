@@ -29,8 +29,8 @@ shell() {
   fi
 }
 
-# One process per room, whose files are compiled as one, as most of the time goes into what they all
-# include; the largest rooms first, so that no core waits for a late long one.
+# One process for what is compiled as one, rooms or a few of them, as most of the time goes into what they all
+# include; the largest first, so that no core waits for a late long one.
 tidy() {
   local folder=$root/build-tidy
   quietly 'Configuring' cmake --preset tidy

@@ -9,7 +9,7 @@
 namespace titer {
 namespace {
 
-std::string_view first_word(std::string_view path) { return path.substr(0, path.find('.')); }
+std::string_view first_key(std::string_view path) { return path.substr(0, path.find('.')); }
 
 /// The element or member of `outer` called `key`; a missing member is added, as an object. nullptr
 /// if there can be none.
@@ -56,7 +56,7 @@ void assign(Document& document, const Assignment& assignment) {
   Value* here = &document.root;
   std::string_view rest = assignment.path;
   while (true) {
-    const std::string key(first_word(rest));
+    const std::string key(first_key(rest));
     const bool is_leaf = key.size() == rest.size();
     here = inner_value(*here, key, origin);
     if (here == nullptr) {

@@ -27,7 +27,6 @@ struct SweepFile {
   std::size_t most_points = 0;
   Sweep sweep{.base = ScenarioSource(Document()), .axes = {}};
 };
-using F = SweepFile;
 
 /// A number with a name, or one that is put at a path.
 std::optional<std::string> refused_name(const Sweep& sweep, const std::string& name) {
@@ -53,7 +52,7 @@ constexpr std::array kDerivedFields = {
     fields::text<&DerivedField::expression>("expression", "in SI units").needed(),
     fields::text<&DerivedField::unit>("unit", "that its number is in")};
 
-void read_derived(const Field<F>& own, Reader& root, F& file) {
+void read_derived(const Field<SweepFile>& own, Reader& root, SweepFile& file) {
   auto in = root.maybe_object(own.key);
   for (const std::string& name : in ? in->keys() : std::vector<std::string>()) {
     const Value* written = in->raw(name);
@@ -72,14 +71,14 @@ void read_derived(const Field<F>& own, Reader& root, F& file) {
   }
 }
 
-Value derived_schema(const Field<F>& /*own*/) {
+Value derived_schema(const Field<SweepFile>& /*own*/) {
   return Value::make_object()
       .add("type", "object")
       .add("additionalProperties",
            schema::either({schema::text(), schema_of<DerivedField>(kDerivedFields)}));
 }
 
-void read_constraints(const Field<F>& own, Reader& in, F& file) {
+void read_constraints(const Field<SweepFile>& own, Reader& in, SweepFile& file) {
   const Value* written = in.raw(own.key);
   if (written == nullptr || written->kind == Value::Kind::null) {
     return;
@@ -96,7 +95,7 @@ void read_constraints(const Field<F>& own, Reader& in, F& file) {
   }
 }
 
-void read_columns(const Field<F>& own, Reader& in, F& file) {
+void read_columns(const Field<SweepFile>& own, Reader& in, SweepFile& file) {
   Sweep& sweep = file.sweep;
   for (const std::string& text : in.texts(own.key)) {
     const auto* const column =
@@ -170,7 +169,7 @@ void check_expressions(const Sweep& sweep) {
 }
 
 /// Leaves an empty base where there is a problem.
-void read_base(const Field<F>& /*own*/, Reader& in, F& file) {
+void read_base(const Field<SweepFile>& /*own*/, Reader& in, SweepFile& file) {
   const Value* written = scenario_value(in);
   if (written != nullptr) {
     try {
@@ -187,13 +186,13 @@ void read_base(const Field<F>& /*own*/, Reader& in, F& file) {
   }
 }
 
-void read_all_axes(const Field<F>& /*own*/, Reader& in, F& file) {
+void read_all_axes(const Field<SweepFile>& /*own*/, Reader& in, SweepFile& file) {
   read_axes(*file.document, in, *file.problems, file.sweep);
   check_points(file.sweep, file.most_points, in);
 }
 
 /// What may stand at a path is the scenario's matter.
-Value axes_schema(const Field<F>& /*own*/) {
+Value axes_schema(const Field<SweepFile>& /*own*/) {
   std::string parts;
   for (const Choice<ScenarioPart>& part : kScenarioParts) {
     parts += (parts.empty() ? "" : "|") + std::string(part.name);
@@ -206,33 +205,37 @@ Value axes_schema(const Field<F>& /*own*/) {
 }
 
 constexpr std::array kSweepFields = {
-    fields::label<F>("name", "of the sweep"),
-    fields::label<F>("title", "the same for people"),
-    fields::of_schema<F, schema::named_data>(
+    fields::label<SweepFile>("name", "of the sweep"),
+    fields::label<SweepFile>("title", "the same for people"),
+    fields::of_schema<SweepFile, schema::named_data>(
         "scenario", read_base, "a run's name or file, or a scenario")
         .needed(),
-    fields::special<F>("axes",
-                       {read_all_axes, axes_schema, nullptr},
-                       "axes by their paths, or a list of such objects, in the order of the "
-                       "columns; the last varies fastest")
+    fields::special<SweepFile>(
+        "axes",
+        {read_all_axes, axes_schema, nullptr},
+        "axes by their paths, or a list of such objects, in the order of the "
+        "columns; the last varies fastest")
         .needed(),
-    fields::special<F>("derived",
-                       {read_derived, derived_schema, nullptr},
-                       "expressions by name, such as `{\"plan.data\": \"64 / plan.tensor\"}`"),
-    fields::special<F>("where",
-                       {read_constraints,
-                        [](const Field<F>& /*own*/) {
-                          return schema::either({schema::text(), schema::list_of(schema::text())});
-                        },
-                        nullptr},
-                       "constraints: an expression, or several"),
-    fields::special<F>("columns",
-                       {read_columns,
-                        [](const Field<F>& /*own*/) {
-                          return schema::list_of(schema::one_of<SweepColumn>(kSweepColumns));
-                        },
-                        nullptr},
-                       "columns beside those that all rows have")};
+    fields::special<SweepFile>(
+        "derived",
+        {read_derived, derived_schema, nullptr},
+        "expressions by name, such as `{\"plan.data\": \"64 / plan.tensor\"}`"),
+    fields::special<SweepFile>(
+        "where",
+        {read_constraints,
+         [](const Field<SweepFile>& /*own*/) {
+           return schema::either({schema::text(), schema::list_of(schema::text())});
+         },
+         nullptr},
+        "constraints: an expression, or several"),
+    fields::special<SweepFile>("columns",
+                               {read_columns,
+                                [](const Field<SweepFile>& /*own*/) {
+                                  return schema::list_of(
+                                      schema::one_of<SweepColumn>(kSweepColumns));
+                                },
+                                nullptr},
+                               "columns beside those that all rows have")};
 
 /// Refuses a sweep that does not say how long sequences are: each model's longest would be another
 /// question for each.

@@ -15,7 +15,7 @@
 namespace titer {
 namespace {
 
-constexpr int kLeftOut = -1;
+constexpr int kUnnumbered = -1;
 
 bool is_accelerator(const InfraVertex& vertex) {
   return vertex.kind == "xpu" || vertex.kind == "npu";
@@ -133,7 +133,7 @@ class InfraBuilder {
   }
 
   void number_vertices(Topology& topology) {
-    numbers_.assign(graph_.vertices.size(), kLeftOut);
+    numbers_.assign(graph_.vertices.size(), kUnnumbered);
     for (int i = 0; i < static_cast<int>(graph_.vertices.size()); ++i) {
       if (root(i) == i && is_wanted(vertex(i)) && is_device(vertex(i))) {
         numbers_[static_cast<std::size_t>(i)] = topology.devices++;
