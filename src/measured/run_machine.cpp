@@ -279,6 +279,21 @@ const RunMachines::Shipped* RunMachines::resizable(const std::string& chip, std:
                                                                                   : nullptr;
 }
 
+bool RunMachines::resize(const std::string& chip, std::int64_t devices, RunMachine& machine) {
+  const Shipped* like = devices < 1 ? nullptr : resizable(chip, devices);
+  if (like == nullptr) {
+    return false;
+  }
+  const bool names_chip = !machine.changes.empty();
+  const RunMachine resized = switched_node(like->name, like->cluster, devices);
+  machine.cluster = resized.cluster;
+  machine.changes.insert(machine.changes.begin(), resized.changes.begin(), resized.changes.end());
+  if (!names_chip && like->cluster.chip.name != chip) {
+    put("cluster.chip", Value(chip), machine);
+  }
+  return true;
+}
+
 std::vector<RunMachine> RunMachines::of(const RunRow& row,
                                         const std::string& named,
                                         const std::string& part,
@@ -310,15 +325,8 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row,
     put("cluster.node.fabric.devices", Value(domain), machine);
   } else if (node->devices() != devices &&
              chips_of(row) > std::min<std::int64_t>(devices, node->devices())) {
-    const Shipped* like = devices < 1 ? nullptr : resizable(of_node, devices);
-    if (like == nullptr) {
+    if (!resize(of_node, devices, machine)) {
       throw InputError(unknown);
-    }
-    const RunMachine resized = switched_node(like->name, like->cluster, devices);
-    machine.cluster = resized.cluster;
-    machine.changes.insert(machine.changes.begin(), resized.changes.begin(), resized.changes.end());
-    if (!is_other && like->cluster.chip.name != chip) {
-      put("cluster.chip", Value(chip), machine);
     }
   }
   if (chips_of(row) > domain && !node->cluster.device_nics) {

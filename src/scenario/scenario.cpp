@@ -1,29 +1,37 @@
 #include "titer/scenario/scenario.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "titer/plan/place/placement.hpp"
 
 namespace titer {
+namespace {
+
+/// Without adapters and with them.
+using KindNames = std::array<std::string_view, 2>;
+
+KindNames kinds_of(const Transformer& model) {
+  if (model.denoiser) {
+    return {"denoiser", "denoiser with adapters"};
+  }
+  if (!model.causal) {
+    return {"encoder", "encoder with adapters"};
+  }
+  if (model.mixer) {
+    return {"hybrid", "hybrid with adapters"};
+  }
+  return model.experts ? KindNames{"mixture of experts", "mixture of experts with adapters"}
+                       : KindNames{"dense", "dense with adapters"};
+}
+
+}  // namespace
 
 std::string_view Scenario::kind() const {
-  const Transformer* transformer = model.if_transformer();
-  if (transformer == nullptr) {
-    return model.if_dlrm() != nullptr ? "recommendation" : "layered";
+  if (const Transformer* transformer = model.if_transformer()) {
+    return kinds_of(*transformer)[training.adapters ? 1 : 0];
   }
-  if (transformer->denoiser) {
-    return training.adapters ? "denoiser with adapters" : "denoiser";
-  }
-  if (!transformer->causal) {
-    return training.adapters ? "encoder with adapters" : "encoder";
-  }
-  if (transformer->mixer) {
-    return training.adapters ? "hybrid with adapters" : "hybrid";
-  }
-  if (transformer->experts) {
-    return training.adapters ? "mixture of experts with adapters" : "mixture of experts";
-  }
-  return training.adapters ? "dense with adapters" : "dense";
+  return model.if_dlrm() != nullptr ? "recommendation" : "layered";
 }
 
 PipelineShape Scenario::shape() const {

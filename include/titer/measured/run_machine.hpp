@@ -46,6 +46,8 @@ class RunMachines {
   /// The largest node, if a switch joins it, or of one device any chip's; nullptr where there is
   /// none.
   [[nodiscard]] const Shipped* resizable(const std::string& chip, std::int64_t devices);
+  /// Makes its node one of so many; false where there is none to make it of.
+  [[nodiscard]] bool resize(const std::string& chip, std::int64_t devices, RunMachine& machine);
   [[nodiscard]] std::vector<RunMachine> of_torus(const RunRow& row, const std::string& chip);
 
   std::vector<std::pair<std::string, std::string>> chips_;  // of shipped clusters, by name
