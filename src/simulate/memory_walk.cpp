@@ -25,6 +25,9 @@ class Walker {
   void begin(const Action& action) {
     held(action).whole += action.pass == Pass::forward ? 1 : 0;
     held(action).growing += action.pass == Pass::input_gradient ? 1 : 0;
+    work(action);
+  }
+  void work(const Action& action) {
     working_ += action.pass == Pass::weight_gradient ? Bytes{} : of(action.chunk).working;
   }
   void end(const Action& action) {
@@ -32,8 +35,9 @@ class Walker {
     held(action).pending += action.pass == Pass::input_gradient ? 1 : 0;
     held(action).growing -= action.pass == Pass::input_gradient ? 1 : 0;
     held(action).pending -= action.pass == Pass::weight_gradient ? 1 : 0;
-    working_ = {};
+    rest();
   }
+  void rest() { working_ = {}; }
   /// Whole multiples of whole chunks: nothing drifts.
   [[nodiscard]] Bytes in_use() const {
     Bytes sum = working_;
@@ -78,6 +82,24 @@ std::size_t unit_end(const RankProgram& program, std::uint32_t unit) {
   return unit + 1 < program.units.size() ? program.units[unit + 1] : program.actions.size();
 }
 
+/// Two overlapped passes, each a unit: the layers of one are kept as those of the other go.
+void walk_by_layers(const Action& one, const Action& other, Walker& walker, MemoryWalk& walk) {
+  const bool forward_first = one.pass == Pass::forward;
+  const Action& forward = forward_first ? one : other;
+  const Action& backward = forward_first ? other : one;
+  walker.begin(backward);
+  walker.work(forward);
+  walk.during.push_back(walker.in_use());
+  walker.rest();
+  walk.after.push_back(walker.in_use());
+  walker.end(backward);
+  walker.begin(forward);
+  walker.work(backward);
+  walk.during.push_back(walker.in_use());
+  walker.end(forward);
+  walk.after.push_back(walker.in_use());
+}
+
 }  // namespace
 
 MemoryWalk walk_memory(const StepCosts& costs,
@@ -88,6 +110,11 @@ MemoryWalk walk_memory(const StepCosts& costs,
   Walker walker(costs, rank, stages);
   for (std::uint32_t unit = 0; unit < program.units.size(); ++unit) {
     const std::size_t end = unit_end(program, unit);
+    if (const Action& first = program.actions[program.units[unit]]; first.overlapped) {
+      walk_by_layers(first, program.actions[end], walker, walk);
+      ++unit;
+      continue;
+    }
     for (std::size_t i = program.units[unit]; i < end; ++i) {
       walker.begin(program.actions[i]);
     }

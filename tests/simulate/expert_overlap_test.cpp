@@ -87,6 +87,26 @@ TEST(ExpertOverlap, KeepsNoMoreThanWithoutButWorksOnBothPasses) {
   }
 }
 
+TEST(ExpertOverlap, NeedsTheSameMemoryInEvents) {
+  for (const moe::Degrees& degrees : moe::kDegrees) {
+    for (const char* schedule : {"1f1b", "zb-h1", "zb-v"}) {
+      Scenario scenario = with_overlap(degrees, 12, true);
+      scenario.plan.schedule = named_schedule(schedule);
+      scenario.plan.virtual_stages = usual_chunks(scenario.plan.schedule);
+      if (!validate(scenario).empty()) {
+        continue;  // stages of no layers
+      }
+      const StepResult closed = estimate(scenario);
+      const StepResult events = simulate(scenario).result;
+      for (std::size_t rank = 0; rank < closed.memory.size(); ++rank) {
+        const double bytes = closed.memory[rank].total().si();
+        EXPECT_NEAR(events.ranks[rank].memory.in_use.si(), bytes, 1e-12 * bytes)
+            << moe::text_of(degrees) << ", " << schedule << ", rank " << rank;
+      }
+    }
+  }
+}
+
 TEST(ExpertOverlap, IsNoneOfSchedulesThatDoNotGoBothWays) {
   for (const char* schedule : {"gpipe", "sequential"}) {
     Scenario alone = with_overlap({.pipeline = 2, .data = 4, .expert = 4}, 8, false);
