@@ -214,13 +214,10 @@ void ExportedStep::Writer::add_gradients(PassRow& row) {
 /// What is moved with a whole pass, or its recomputation: as much of it beside the compute as the
 /// closed form hides there, or the rest.
 void ExportedStep::Writer::add_moves_of(TaskPart part, bool beside, PassRow& row) {
-  const BlockCost cost = costs_.chunk(row.stage);
-  const PassCost repeated = sends_gradient(row.action.pass) ? cost.recompute : PassCost{};
-  const PassCost& own = cost.of(row.action.pass);
-  const PassCost& here = part == TaskPart::recompute ? repeated : own;
-  const Seconds exposed = here.exposed[PassComm::data];
-  const Seconds moved = beside ? here.transfers[PassComm::data] - exposed : exposed;
-  const double share = moved / (own.transfers[PassComm::data] + repeated.transfers[PassComm::data]);
+  const auto all_of = [&](TaskPart one) { return cost_of(one, row).transfers[PassComm::data]; };
+  const Seconds exposed = cost_of(part, row).exposed[PassComm::data];
+  const Seconds moved = beside ? all_of(part) - exposed : exposed;
+  const double share = moved / (all_of(part_of(row.action.pass)) + all_of(TaskPart::recompute));
   if (moved <= Seconds{}) {
     return;
   }
@@ -240,9 +237,7 @@ void ExportedStep::Writer::add_moves_of(TaskPart part, bool beside, PassRow& row
 
 /// The same of what is copied, one copy for all of it.
 void ExportedStep::Writer::add_copies_of(TaskPart part, bool beside, PassRow& row) {
-  const BlockCost cost = costs_.chunk(row.stage);
-  const PassCost repeated = sends_gradient(row.action.pass) ? cost.recompute : PassCost{};
-  const PassCost& here = part == TaskPart::recompute ? repeated : cost.of(row.action.pass);
+  const PassCost here = cost_of(part, row);
   const Seconds exposed = here.exposed[PassComm::host];
   const Seconds moved = beside ? here.transfers[PassComm::host] - exposed : exposed;
   if (moved <= Seconds{}) {

@@ -181,11 +181,13 @@ void ExportedStep::Writer::add_kernels_of(TaskPart part, PassRow& row) {
   add_transfers_of(part, false, row);
 }
 
-/// Of a whole pass, or its recomputation.
+/// Of a whole pass, or of what it recomputes, if anything.
 PassCost ExportedStep::Writer::cost_of(TaskPart part, const PassRow& row) const {
   const BlockCost cost = costs_.chunk(row.stage);
-  const PassCost& pass = part == TaskPart::recompute ? cost.recompute : cost.of(row.action.pass);
-  return pass.of(row.action);
+  if (part != TaskPart::recompute) {
+    return cost.of(row.action.pass).of(row.action);
+  }
+  return sends_gradient(row.action.pass) ? cost.recompute.of(row.action) : PassCost{};
 }
 
 /// What of a transfer is beside the kernels of its pass: of those beside a stream of its own as
