@@ -57,7 +57,34 @@ class Comparer {
   Comparer(const std::filesystem::path& folder, const std::vector<Assignment>& changes)
       : reader_(folder, changes) {}
 
-  Comparison compare(const RunRow& row) {
+  [[nodiscard]] Comparison compare(const RunRow& row) { return compare(row, reader_.read(row)); }
+
+  /// The row as it was read, and how.
+  [[nodiscard]] RunCase explain(const RunRow& row) {
+    const RunReadings readings = reader_.read(row);
+    RunCase found{.compared = compare(row, readings), .scenario = {}, .notes = {}};
+    if (!readings.readings.empty()) {
+      const RunReading& first = readings.readings.front();
+      found.scenario = first.scenarios.front();
+      if (readings.readings.size() > 1) {
+        found.notes.push_back(
+            fmt::format("{} not stated: read in {} ways, of which the terms are those of the first",
+                        readings.open,
+                        readings.readings.size()));
+      }
+      if (first.scenarios.size() > 1) {
+        found.notes.push_back(
+            fmt::format("micro-batches do not divide the batch: a mean of {} and {} a replica, of "
+                        "which the terms are those of the first",
+                        first.scenarios[0].micro_batches(),
+                        first.scenarios[1].micro_batches()));
+      }
+    }
+    return found;
+  }
+
+ private:
+  Comparison compare(const RunRow& row, const RunReadings& readings) {
     Comparison made{.case_id = row.text("case_id"),
                     .family = row.text("family"),
                     .chip = row.text("hw_key"),
@@ -71,7 +98,6 @@ class Comparer {
     if (const auto memory = row.memory()) {
       made.memory_measured = memory->si();
     }
-    const RunReadings readings = reader_.read(row);
     made.stack = readings.stack;
     made.skip_reason = readings.skip_reason;
     const bool has_rate = readings.rates && row.number("tflops_per_gpu").value_or(0) > 0;
@@ -84,7 +110,6 @@ class Comparer {
     return made;
   }
 
- private:
   /// The time of an iteration whose FLOPs per second and device are printed.
   [[nodiscard]] double time_at_rate(const RunRow& row, CountedAttention counted) const {
     const double share = counted == CountedAttention::full ? 1.0 : result_.mfu_causal / result_.mfu;
@@ -178,6 +203,25 @@ std::string plan_of(const CsvTable& table, std::size_t row) {
   return plan;
 }
 
+/// The row of named runs that this is, beside what is predicted of it.
+Comparison compare_named(const MeasuredRun& run, const CsvTable& table, std::size_t row) {
+  const StepResult result = estimate(run.scenario);
+  Comparison made{.case_id = run.name,
+                  .family = run.group,
+                  .chip = run.scenario.cluster.chip.name,
+                  .stack = run.scenario.stack.name,
+                  .grade = {},
+                  .sweep = sweep_of(run.scenario, table, row),
+                  .plan = plan_of(table, row),
+                  .measured = run.iteration_time.si(),
+                  .predicted = result.iteration_time.si()};
+  if (result.error_bar) {
+    made.interval = {.low = result.error_bar->low.si(), .high = result.error_bar->high.si()};
+  }
+  note_combination(run.scenario, made);
+  return made;
+}
+
 }  // namespace
 
 std::vector<Comparison> compare_runs(const CsvTable& table,
@@ -196,27 +240,37 @@ std::vector<Comparison> compare_runs(const CsvTable& table,
 
 std::vector<Comparison> compare_named_runs(const CsvTable& table,
                                            const std::filesystem::path& folder) {
-  Estimator estimator;
-  StepResult result;
   std::vector<Comparison> all;
   for (const MeasuredRun& run : read_named_runs(table, folder)) {
-    estimator.estimate(run.scenario, result);
-    Comparison made{.case_id = run.name,
-                    .family = run.group,
-                    .chip = run.scenario.cluster.chip.name,
-                    .stack = run.scenario.stack.name,
-                    .grade = {},
-                    .sweep = sweep_of(run.scenario, table, all.size()),
-                    .plan = plan_of(table, all.size()),
-                    .measured = run.iteration_time.si(),
-                    .predicted = result.iteration_time.si()};
-    if (result.error_bar) {
-      made.interval = {.low = result.error_bar->low.si(), .high = result.error_bar->high.si()};
-    }
-    note_combination(run.scenario, made);
-    all.push_back(std::move(made));
+    all.push_back(compare_named(run, table, all.size()));
   }
   return all;
+}
+
+std::vector<RunCase> run_cases(const std::filesystem::path& path, const std::string& name) {
+  const CsvTable table = CsvTable::load(path);
+  std::vector<RunCase> found;
+  if (table.has("case_id")) {
+    Problems problems;
+    check_run_table(table, problems);
+    problems.raise();
+    Comparer comparer(path.parent_path(), {});
+    for (std::size_t i = 0; i < table.rows(); ++i) {
+      if (table.text(i, "case_id") == name) {
+        found.push_back(comparer.explain(RunRow(table, i)));
+      }
+    }
+    return found;
+  }
+  std::size_t row = 0;
+  for (const MeasuredRun& run : read_named_runs(table, path.parent_path())) {
+    if (run.name == name) {
+      found.push_back(
+          {.compared = compare_named(run, table, row), .scenario = run.scenario, .notes = {}});
+    }
+    ++row;
+  }
+  return found;
 }
 
 }  // namespace titer

@@ -40,6 +40,46 @@ TEST(AppValidate, HoldsPlansOfOwnRunsAgainstOneAnother) {
   EXPECT_EQ(json.at("decisions.rows")->integer, 4) << to_json(json.root);
 }
 
+/// What a row was read as can be asked again by a run that says the same.
+TEST(AppValidate, ExplainsARow) {
+  const std::string table = measured("training.csv");
+  const std::string text = data_of(titer({"validate", table, "--explain", "zero_bubble_pp-001"}));
+  EXPECT_TRUE(text.starts_with("zero_bubble_pp-001: ")) << text;
+  EXPECT_TRUE(contains(text, "\n  software megatron-lm, cluster "));
+  EXPECT_TRUE(contains(text, " --set plan.pipeline="));
+  EXPECT_TRUE(contains(text, "\n  iteration time = "));
+  const auto json = parse_json(
+      data_of(titer({"validate", table, "--explain", "zero_bubble_pp-001", "--format=json"})), "o");
+  const auto rows =
+      parse_csv(data_of(titer({"validate", table, "--family", "zero_bubble_pp", "--format=csv"})));
+  const auto at = [&](const std::string& column) {
+    return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), column) -
+                                    rows[0].begin());
+  };
+  EXPECT_EQ(rows[1][at("case_id")], "zero_bubble_pp-001");
+  EXPECT_DOUBLE_EQ(json.at("predicted_s")->number, std::stod(rows[1][at("predicted_s")]));
+}
+
+TEST(AppValidate, ExplainsRowsOfOwnRuns) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("runs.csv",
+                                       "run,iter_time_s,plan.micro_batch\n"
+                                       "llama3-70b-64xh100,19.9,1\n"
+                                       "llama3-70b-64xh100,22.0,2\n");
+  const std::string row = "llama3-70b-64xh100, plan.micro_batch 2";
+  const std::string text = data_of(titer({"validate", file, "--explain", row}));
+  EXPECT_TRUE(text.starts_with(row + ": ")) << text;
+  EXPECT_TRUE(contains(text, " s predicted, 22 s measured ("));
+  EXPECT_TRUE(contains(text, " --set plan.micro_batch=2"));
+  EXPECT_EQ(
+      refusal_of(titer({"validate", file, "--explain", "llama3-70b-64xh100, plan.micro_batch 3"})),
+      "--explain: llama3-70b-64xh100, plan.micro_batch 3: expected the name of a run of " + file +
+          "; did you mean \"llama3-70b-64xh100, plan.micro_batch 1\"?");
+  EXPECT_TRUE(contains(
+      refusal_of(titer({"validate", measured("training.csv"), "--explain", "bigscience_v100-047"})),
+      "--explain: bigscience_v100-047: "));
+}
+
 TEST(AppValidate, GivesEveryRowOfAllTablesInJson) {
   const std::string out =
       data_of(titer({"validate",

@@ -33,6 +33,7 @@ struct ValidateRequest {
   std::optional<double> fail_above = {};   // percent of mean error
   std::vector<std::string> measured;       // of tables of kernels: tables of products
   std::int64_t given = 0;                  // how far off the others are if so many are known
+  std::string explain = {};                // a row of which every term is asked for
   std::vector<std::string> trace = {};     // a measured step instead of tables, as a TraceRequest
   Asked scenario = {};                     // of it
   bool for_report = false;                 // with what reports alone show, pictures

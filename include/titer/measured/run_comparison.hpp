@@ -2,6 +2,7 @@
 // Measured training runs beside what this program predicts of them.
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "titer/measured/comparison.hpp"
@@ -19,5 +20,16 @@ namespace titer {
 /// Every row of a table of runs by their files (read_named_runs).
 [[nodiscard]] std::vector<Comparison> compare_named_runs(const CsvTable& table,
                                                          const std::filesystem::path& folder);
+
+/// A row of a table of runs, and how it was read.
+struct RunCase {
+  Comparison compared;
+  Scenario scenario;               // of several the first
+  std::vector<std::string> notes;  // what stands beside it
+};
+/// The rows called `name` (a case_id, or what validate calls a row of named runs). Throws
+/// InputError as the comparisons do.
+[[nodiscard]] std::vector<RunCase> run_cases(const std::filesystem::path& path,
+                                             const std::string& name);
 
 }  // namespace titer

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "explained_run.hpp"
 #include "titer/ask/evidence.hpp"
 #include "titer/ask/option.hpp"
 #include "titer/calibrate/posterior_trial.hpp"
@@ -46,6 +47,10 @@ constexpr std::array kValidateOptions = {
         "instead: how far off the runs of each family are when N others of it are known, as "
         "--measured of other commands takes them")
         .within({1, 1000}),
+    options::text<&ValidateRequest::explain>(
+        "explain",
+        "ROW",
+        "instead: what the run of that name was read as, and every term of its prediction"),
     options::texts<&ValidateRequest::measured>(
         "measured",
         "PRODUCTS.csv",
@@ -218,6 +223,11 @@ ValidateOutcome ask(const ValidateRequest& request) {
   }
   ValidateOutcome outcome;
   const Figures asked = {{"asked", title_of(request.datasets)}};
+  if (!request.explain.empty()) {
+    outcome.view = explained_run(request.datasets, request.explain);
+    outcome.view.asked = asked;
+    return outcome;
+  }
   if (request.given > 0) {
     outcome.view = given_answer(request);
     outcome.view.asked = asked;

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "report_parts.hpp"
+#include "ask/report_parts.hpp"
 #include "titer/ask/asked_source.hpp"
 #include "titer/ask/evidence.hpp"
 #include "titer/ask/option.hpp"
