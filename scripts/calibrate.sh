@@ -92,35 +92,27 @@ TABLES
 }
 
 # Software stacks: the rows of the measured runs that each of them ran, where some are sure enough.
-# How fast the host launches kernels is told by mixtures of experts in Megatron-Bridge, and by adapters in NeMo,
-# whose kernels were fitted to runs without them before; of DeepSpeed by runs of one node alone, which its file says.
-# How far equal devices differ is NeMo's in InternEvo, llm-foundry, Megatron Core and Megatron-LM, whose runs are few or alike.
+# How fast the host launches kernels is told by mixtures of experts in Megatron-Bridge, and by adapters in NeMo;
+# attention of both is as the chips' tables time it, which the fits cannot tell from other kernels; of DeepSpeed by runs of one node alone, which its file says.
+# How far equal devices differ is NeMo's in InternEvo, llm-foundry and Megatron-LM, whose runs are alike; Megatron Core has all figures of its kernels.
 stacks() {
   local name figures tables
-  for name in deepspeed nemo internevo llm-foundry megatron-bridge megatron-core megatron-lm; do
+  for name in deepspeed nemo internevo llm-foundry megatron-bridge megatron-lm; do
     figures=()
     tables=("$measured/training.csv" "$measured/training_vtrain_single.csv")
     case $name in
       deepspeed | megatron-lm) figures=(--fit memory_traffic) ;;
       internevo) figures=(--fit memory_traffic=1:4) ;;
-      llm-foundry | megatron-core) figures=(--fit memory_traffic --fit attention_slowdown) ;;
+      llm-foundry) figures=(--fit memory_traffic --fit attention_slowdown) ;;
       megatron-bridge)
-        figures=(--fit dispatch --fit loop_dispatch --fit memory_traffic --fit attention_slowdown --fit straggling) ;;
-      nemo) figures=(--fit dispatch --fit memory_traffic) ;;
+        figures=(--fit dispatch --fit loop_dispatch --fit memory_traffic --fit operator_traffic --fit straggling=0:0.02) ;;
+      nemo) figures=(--fit dispatch --fit memory_traffic --fit straggling) ;;
     esac
     case $name in
       megatron-bridge | nemo) tables=("$measured/training.csv" "$measured/training_2.csv") ;;
     esac
-    date=$(fitted_on "$name") refit stacks "$name" stack "${tables[@]}" "${figures[@]}" </dev/null
+    date=${TITER_DATE:-2026-11-29} refit stacks "$name" stack "${tables[@]}" "${figures[@]}" </dev/null
   done
-}
-fitted_on() {
-  case $1 in
-    megatron-bridge) printf '%s' "${TITER_DATE:-2026-11-25}" ;;
-    nemo) printf '%s' "${TITER_DATE:-2026-11-28}" ;;
-    deepspeed | internevo | llm-foundry | megatron-core | megatron-lm) printf '%s' "${TITER_DATE:-2026-11-29}" ;;
-    *) printf '%s' "$date" ;;
-  esac
 }
 
 [[ -x $titer ]] || { say "calibrate.sh: $titer is not there; build it first"; exit 1; }

@@ -25,7 +25,7 @@ struct KnownFigure {
   double most;
   double neutral;
 };
-constexpr std::array<KnownFigure, 26> kKnownFigures = {{
+constexpr std::array<KnownFigure, 27> kKnownFigures = {{
     {"plateau", 0.05, 1, 1},            // of the peak
     {"saturation", 1e3, 1e12, 1e3},     // FLOP; a thousand are none
     {"efficiency", 0.005, 1, 1},        // of a bandwidth
@@ -49,6 +49,7 @@ constexpr std::array<KnownFigure, 26> kKnownFigures = {{
     {"startup", 0, 1e-2, 0},            // s
     {"overlap_slowdown", 1, 10, 1},     //
     {"memory_traffic", 1, 5, 1},        // eager software passes up to 3.4 times
+    {"operator_traffic", 1, 5, 1},      // likewise
     {"attention_slowdown", 0.8, 2, 1},  //
     {"straggling", 0, 0.05, 0},         // of a device's compute
     {"allocator_overhead", 0, 1, 0},    //

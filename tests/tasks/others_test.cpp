@@ -59,7 +59,7 @@ TEST(EngineerTasks, ALogBesideThePrediction) {
       answer({"trace", folder + "/train.log", "--scenario=" + folder + "/run.json"});
   for (const char* figure : {"iteration_time_s", "model_flops_per_device", "memory_peak_bytes"}) {
     const std::string path = "figures." + std::string(figure);
-    EXPECT_NEAR(number(log, path + ".predicted") / number(log, path + ".mean"), 1, 0.2) << figure;
+    EXPECT_NEAR(number(log, path + ".predicted") / number(log, path + ".mean"), 1, 0.25) << figure;
   }
 }
 

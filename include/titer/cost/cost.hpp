@@ -117,13 +117,16 @@ struct KernelPace {
   double memory = 1;
   double attention = 1;
   double all = 1;
-  double loss = 1;   // instead of `memory`
-  double mixer = 1;  // besides
+  double loss = 1;       // instead of `memory`
+  double operators = 1;  // likewise
+  double mixer = 1;      // besides
 
   [[nodiscard]] double of(const Kernel& kernel) const {
     switch (kernel.maker) {
       case KernelMaker::loss:
         return all * loss;
+      case KernelMaker::operators:
+        return all * operators;
       case KernelMaker::mixer:
         return mixer * of(kernel.kind);
       case KernelMaker::kind:

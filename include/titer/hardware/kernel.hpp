@@ -21,8 +21,8 @@ enum class KernelKind : std::uint8_t {
 };
 
 /// What of software its time depends on besides: how well kernels of its kind are made, or those of
-/// the loss or of mixers, which are its own.
-enum class KernelMaker : std::uint8_t { kind, loss, mixer };
+/// the loss or of mixers, which are its own, or of what nobody has fused, operator by operator.
+enum class KernelMaker : std::uint8_t { kind, loss, mixer, operators };
 
 /// Work of one kernel on one device. No flops and no bytes: no kernel at all.
 struct Kernel {

@@ -82,7 +82,9 @@ struct StackKernels {
   AttentionGeneration attention = AttentionGeneration::own;
   double attention_slowdown = 1;  // of fused attention, over the chip's rate of its generation
   std::optional<double> loss_traffic{};  // of the loss's kernels, likewise; otherwise as the others
-  double mixer_slowdown = 1;             // of mixers' own kernels, besides
+  // Of what no kernel fuses, over what its operators move one by one; otherwise as the others.
+  std::optional<double> operator_traffic{};
+  double mixer_slowdown = 1;  // of mixers' own kernels, besides
   // Of materialised scores, the fused softmax takes a multiple of so many heads, of all sequences
   // of a rank together; others go through memory kernel by kernel, in fp32.
   std::int64_t softmax_heads = 1;

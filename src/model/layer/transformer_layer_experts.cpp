@@ -135,6 +135,8 @@ class ExpertBuilder {
     Operation op = expert_operation("expert biases");
     op.forward = LayerBuilder::memory(2.0 * x + 6.0 * wide);
     op.input_gradient = LayerBuilder::memory(2.0 * x + 8.0 * wide);
+    op.forward.maker = KernelMaker::operators;
+    op.input_gradient.maker = KernelMaker::operators;
     op.loops = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
     layer_.add(op);
   }
