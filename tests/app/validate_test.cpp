@@ -71,6 +71,13 @@ TEST(AppValidate, ExplainsRowsOfOwnRuns) {
   EXPECT_TRUE(text.starts_with(row + ": ")) << text;
   EXPECT_TRUE(contains(text, " s predicted, 22 s measured ("));
   EXPECT_TRUE(contains(text, " --set plan.micro_batch=2"));
+  EXPECT_EQ(refusal_of(titer({"validate", file, "--explain", row, "--given", "3"})),
+            "expected one of --explain, --given and --trace");
+  const std::string plot = (folder.path() / "plot.svg").string();
+  EXPECT_EQ(refusal_of(titer({"validate", file, "--explain", row, "--plot", plot})),
+            "--plot: expected tables alone: there is no such picture with --explain, --given or "
+            "--trace");
+  EXPECT_FALSE(std::filesystem::exists(plot));
   EXPECT_EQ(
       refusal_of(titer({"validate", file, "--explain", "llama3-70b-64xh100, plan.micro_batch 3"})),
       "--explain: llama3-70b-64xh100, plan.micro_batch 3: expected the name of a run of " + file +

@@ -215,6 +215,9 @@ std::span<const Option<ValidateRequest>> validate_options() { return kValidateOp
 
 ValidateOutcome ask(const ValidateRequest& request) {
   check_measured(request);
+  if (int{!request.explain.empty()} + int{request.given > 0} + int{!request.trace.empty()} > 1) {
+    throw InputError("expected one of --explain, --given and --trace");
+  }
   if (!request.trace.empty()) {
     return {ask(TraceRequest{.files = request.trace, .scenario = request.scenario})};
   }

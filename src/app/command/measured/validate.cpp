@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <set>
@@ -31,6 +33,7 @@ constexpr std::array kValidateFiles = {
 /// A picture that was asked for. Its file is opened before anything is computed, so that a path
 /// that cannot be written is refused at once.
 struct Picture {
+  std::string_view option;
   std::unique_ptr<PictureFile> file;
   std::function<std::string()> ValidateOutcome::*draw;
 };
@@ -41,7 +44,7 @@ std::vector<Picture> pictures_of(const ValidateFiles& own) {
                        const std::string& path,
                        std::function<std::string()> ValidateOutcome::*draw) {
     if (!path.empty()) {
-      pictures.push_back({std::make_unique<PictureFile>(option, path), draw});
+      pictures.push_back({option, std::make_unique<PictureFile>(option, path), draw});
     }
   };
   add("--plot", own.plot, &ValidateOutcome::plot);
@@ -66,12 +69,17 @@ int validate_command(const QuestionCommand<ValidateRequest, ValidateFiles>& comm
   OutputFile out("--out", own.out, word_of(kFormats, own.format));
   const std::vector<Picture> pictures = pictures_of(own);
   const ValidateOutcome outcome = command.answer(request);
+  for (const Picture& wanted : pictures) {
+    if (!(outcome.*wanted.draw)) {
+      throw InputError(fmt::format(
+          "{}: expected tables alone: there is no such picture with --explain, --given or --trace",
+          wanted.option));
+    }
+  }
   out.write(written(own.format, outcome.view, own.out));
   command.report()->write(outcome.view);
   for (const Picture& wanted : pictures) {
-    if (const auto& draw = outcome.*wanted.draw) {
-      wanted.file->write(draw());
-    }
+    wanted.file->write((outcome.*wanted.draw)());
   }
   out.finish();
   return outcome.good ? kSuccess : kNo;
