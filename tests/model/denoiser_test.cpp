@@ -71,6 +71,10 @@ constexpr std::array kDiffusers = {
 TEST(Denoiser, HasAsManyParametersAsPublished) { expect_counts(kDiffusers); }
 
 TEST(Denoiser, IsShippedAsPublished) {
+  // Without what says how much the text counts: 256 x 3072 + 3072 x 3072, and biases.
+  EXPECT_EQ(
+      parameters(samples::shipped("flux.1-dev")) - parameters(samples::shipped("flux.1-schnell")),
+      3072 * (256 + 3072 + 2));
   EXPECT_EQ(parameters(samples::shipped("flux.1-dev")), kDiffusers[0].parameters);
   EXPECT_EQ(parameters(samples::shipped("sd3-medium")), kDiffusers[2].parameters);
   EXPECT_EQ(parameters(samples::shipped("sd3.5-large")), kDiffusers[3].parameters);

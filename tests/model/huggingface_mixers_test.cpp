@@ -95,6 +95,34 @@ TEST(HuggingFaceMixers, CountNemotronH) {
   EXPECT_EQ(parameters(shipped), expected);
 }
 
+// Patterns as their configurations write them: 27 and 28 mixers, 4 and 6 of attention.
+TEST(HuggingFaceMixers, CountNemotronNano2) {
+  struct Case {
+    const char* shipped;
+    std::string config;
+  };
+  const std::string common =
+      R"("model_type": "nemotron_h", "num_attention_heads": 40, "num_key_value_heads": 8,
+         "head_dim": 128, "mamba_num_heads": 128, "mamba_head_dim": 80, "n_groups": 8,
+         "ssm_state_size": 128, "conv_kernel": 4, "chunk_size": 128, "vocab_size": 131072,
+         "tie_word_embeddings": false, "max_position_embeddings": 131072, )";
+  const std::array cases = {
+      Case{"nemotron-nano-9b-v2",
+           R"("hidden_size": 4480, "num_hidden_layers": 56, "intermediate_size": 15680,
+              "hybrid_override_pattern": "M-M-M-MM-M-M-M*-M-M-M*-M-M-M-M*-M-M-M-M*-M-MM-M-M-M-M-M-")"},
+      Case{"nemotron-nano-12b-v2",
+           R"("hidden_size": 5120, "num_hidden_layers": 62, "intermediate_size": 20480,
+              "hybrid_override_pattern": "M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M-")"}};
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.shipped);
+    const Transformer model = imported("{" + common + one.config + "}").model;
+    const Transformer shipped = samples::shipped(one.shipped);
+    EXPECT_EQ(shipped.mixer, model.mixer);
+    EXPECT_EQ(shipped.runs(), model.runs());
+    EXPECT_EQ(parameters(shipped), parameters(model));
+  }
+}
+
 constexpr std::string_view kNemotron3Nano =
     R"({"architectures": ["NemotronHForCausalLM"], "model_type": "nemotron_h", "hidden_size": 2688,
         "hybrid_override_pattern": "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME",
