@@ -61,6 +61,8 @@ constexpr std::array kHabitFields = {
     fields::flag<&H::dropout>("dropout", "whether there is dropout")
         .or_else("where MLPs are not gated"),
     fields::flag<&H::parallel>("parallel", "attention and MLP read the same input"),
+    fields::text<&H::optimizer, H>("optimizer",
+                                   "as `training.optimizer`, where a row says nothing"),
     fields::object<&H::adapters, adapter_fields>("adapters", "that are trained alone"),
     fields::flag<&H::fp8_activation_inputs>("fp8_activation_inputs",
                                             "as `training.fp8_activation_inputs`"),

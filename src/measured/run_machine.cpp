@@ -291,6 +291,15 @@ bool RunMachines::resize(const std::string& chip, std::int64_t devices, RunMachi
   if (!names_chip && like->cluster.chip.name != chip) {
     put("cluster.chip", Value(chip), machine);
   }
+  if (const auto& own = of_chip(chip); like->cluster.chip.name != chip && !own.empty()) {
+    // What joins nodes is of its own servers.
+    const Cluster& server = own.front().cluster;
+    const std::int64_t nics = devices * server.nics / server.devices_per_node;
+    put("cluster.node.nics", Value(std::max<std::int64_t>(nics, 1)), machine);
+    put("cluster.node.nic_bandwidth",
+        Value(fmt::format("{} B/s", server.nic_bandwidth.si())),
+        machine);
+  }
   return true;
 }
 

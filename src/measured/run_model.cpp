@@ -78,10 +78,15 @@ void set_gemma(const std::string& name, Transformer& model) {
   set_windows(third ? 1024 : 4096, third ? 6 : 2, model);
 }
 
-void set_olmo2(Transformer& model) {
+/// Norms behind each part, and of queries and keys; of the third release three layers of four have
+/// a window.
+void set_olmo(bool windowed, Transformer& model) {
   model.norm_place = NormPlace::output;
   model.qk_norm = true;
   model.qk_norm_of = QkNorm::all_heads;
+  if (windowed) {
+    set_windows(4096, 4, model);
+  }
 }
 
 /// As Llama's, whose MLPs are gated.
@@ -105,7 +110,7 @@ struct NamedParts {
   std::string_view word;  // of the model's name, as RunRow::plain() has it
   void (*set)(const std::string& name, Transformer& model);
 };
-constexpr std::array<NamedParts, 16> kNamedParts = {
+constexpr std::array<NamedParts, 17> kNamedParts = {
     {{"mpt",  // no biases, ALiBi, no dropout
       [](const std::string&, Transformer& model) {
         model.biases = {};
@@ -125,7 +130,8 @@ constexpr std::array<NamedParts, 16> kNamedParts = {
      {"qwen1.5", [](const std::string&, Transformer& model) { model.biases.qkv = true; }},
      {"gptoss", [](const std::string&, Transformer& model) { set_gpt_oss(model); }},
      {"gemma", set_gemma},
-     {"olmo2", [](const std::string&, Transformer& model) { set_olmo2(model); }},
+     {"olmo2", [](const std::string&, Transformer& model) { set_olmo(false, model); }},
+     {"olmo3", [](const std::string&, Transformer& model) { set_olmo(true, model); }},
      {"apertus",  // xIELU
       [](const std::string&, Transformer& model) {
         set_llama(model);
@@ -192,8 +198,8 @@ void set_routing(const RunRow& row, const RunHabits& habits, Transformer& model)
     model.experts->routing.exponent = *habits.routing_exponent;
   }
   const std::string name = lower(row.text("model_name"));
-  if (name.find("tokendrop") != std::string::npos || row.says("notes", "drop-and-pad")) {
-    model.experts->routing.capacity_factor = 1.0;
+  if (const auto capacity = noted_capacity(row)) {
+    model.experts->routing.capacity_factor = *capacity;
     model.experts->routing.padded = true;
   }
   if (name.find("deepseekv3") != std::string::npos ||
@@ -267,8 +273,10 @@ std::string shipped_model_of(const RunRow& row, const std::vector<std::string>& 
   }
   const Model model = load_model(Value(*known));
   const Transformer* transformer = model.if_transformer();
-  return transformer != nullptr && transformer->mixer && transformer->layers == layers ? *known
-                                                                                       : "";
+  return transformer != nullptr && (transformer->mixer || transformer->denoiser) &&
+                 transformer->layers == layers
+             ? *known
+             : "";
 }
 
 bool is_named(const RunRow& row, const RunHabits& habits) {
@@ -276,12 +284,32 @@ bool is_named(const RunRow& row, const RunHabits& habits) {
          (row.whole("layers", 0) <= 0 || row.says("arch", "hybrid") || habits.names_model);
 }
 
+LayerContents contents_of(const RunRow& row, const RunHabits& habits) {
+  const bool experts = row.whole("n_experts", 0) > 0;
+  LayerContents contents{.dense = !experts || row.whole("dense_layers", 0) > 0, .experts = experts};
+  if (!is_named(row, habits)) {
+    return contents;
+  }
+  const Model named = load_model(Value(habits.model));
+  if (const Transformer* transformer = named.if_transformer()) {
+    contents = {.attention = false};
+    for (const LayerKind& kind : transformer->kinds) {
+      contents.attention = contents.attention || kind.tokens == TokenMixing::attention;
+      contents.mixer = contents.mixer || kind.tokens == TokenMixing::mixer;
+      contents.dense = contents.dense || kind.is_dense();
+      contents.experts = contents.experts || kind.experts;
+    }
+  }
+  return contents;
+}
+
 Model run_model(const RunRow& row, const RunHabits& habits, const OpenModel& open) {
   if (is_named(row, habits)) {
     return named_model(row, habits, open.flash);
   }
+  const bool needs_ffn = contents_of(row, habits).dense || row.whole("expert_ffn", 0) <= 0;
   for (const std::string_view column : {"layers", "hidden", "heads", "ffn"}) {
-    if (row.whole(column, 0) <= 0) {
+    if (row.whole(column, 0) <= 0 && (column != "ffn" || needs_ffn)) {
       throw InputError(std::string(column) + " not stated");
     }
   }
@@ -295,7 +323,7 @@ Model run_model(const RunRow& row, const RunHabits& habits, const OpenModel& ope
       .heads = row.whole("heads", 0),
       .kv_heads = row.whole("kv_heads", row.whole("heads", 0)),
       .head_dim = row.whole("head_dim", row.whole("hidden", 0) / row.whole("heads", 1)),
-      .ffn = row.whole("ffn", 0)};
+      .ffn = row.whole("ffn", row.whole("expert_ffn", 0))};
   set_parts(row.whole("ffn_gated", 0) == 1, model);
   model.vocabulary = open.vocabulary;
   model.vocabulary_multiple = habits.vocabulary_multiple.value_or(128);

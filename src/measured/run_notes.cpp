@@ -36,6 +36,34 @@ std::optional<WeightRoles> targets_in(const std::string& text) {
   return std::nullopt;
 }
 
+/// AdEMAMix: Adam with a second, slower mean of gradients, its lerp, and both means added.
+/// [Pagliardini et al. 2024]
+constexpr OptimizerRule kTwoMeans = [] {
+  OptimizerRule rule = kAdam;
+  rule.state_bytes = 12;
+  rule.unfused = {.gradient_reads = 3, .numbers = 21, .kernels = 9};
+  return rule;
+}();
+
+/// The first of the rules but Adam that a word of the text names.
+std::optional<OptimizerRule> rule_in(const std::string& text) {
+  static const std::regex in_bytes("(adam|lion)w?[ _-]?8-?bit|8-?bit (?:paged )?(adam|lion)");
+  std::smatch match;
+  if (std::regex_search(text, match, in_bytes)) {
+    return match[1] == "lion" || match[2] == "lion" ? kLion8Bit : kAdam8Bit;
+  }
+  if (holds_word(text, "ademamix")) {
+    return kTwoMeans;
+  }
+  if (holds_word(text, "lars")) {  // two norms of every tensor besides
+    return kMomentumSgd;
+  }
+  const auto known = std::ranges::find_if(kOptimizerRules, [&](const OptimizerRule& rule) {
+    return rule.name != kAdam.name && holds_word(text, rule.name);
+  });
+  return known == kOptimizerRules.end() ? std::nullopt : std::optional(*known);
+}
+
 }  // namespace
 
 void refuse_other_steps(const RunRow& row) {
@@ -64,16 +92,51 @@ std::optional<bool> noted_flash(const RunRow& row) {
   return !match[1].matched && !std::regex_match(match[0].str(), off);
 }
 
-OptimizerRule noted_optimizer(const RunRow& row) {
+OptimizerRule noted_optimizer(const RunRow& row, const RunHabits& habits) {
   for (const std::string_view column : {"notes", "dp_kind"}) {
-    const auto known = std::ranges::find_if(kOptimizerRules, [&](const OptimizerRule& rule) {
-      return rule.name != kAdam.name && row.says_word(column, rule.name);
-    });
-    if (known != kOptimizerRules.end()) {
+    const std::string text = lower(row.text(column));
+    for (const std::string_view word : {"galore", "lomo", "adalomo", "sophia"}) {
+      if (holds_word(text, word)) {
+        throw InputError("the optimizer " + std::string(word) + " is not modelled");
+      }
+    }
+    if (const auto known = rule_in(text)) {
       return *known;
     }
   }
-  return kAdam;
+  return rule_in(habits.optimizer).value_or(kAdam);
+}
+
+std::optional<std::string> noted_graph(const RunRow& row) {
+  static const std::regex named("((?:no|without|w/o) )?(full[ -]iteration )?cuda[ -]?graphs?");
+  const std::string notes = lower(row.text("notes"));
+  std::smatch match;
+  if (!std::regex_search(notes, match, named)) {
+    return std::nullopt;
+  }
+  return match[1].matched ? "none" : (match[2].matched ? "full_iteration" : "1");
+}
+
+std::optional<double> noted_capacity(const RunRow& row) {
+  static const std::regex stated(R"(capacity[ _]factor[ =:]*(\d{1,2}(?:\.\d{1,3})?))");
+  static const std::regex drops("token[ -]?drop|drop-and-pad");
+  // Where nothing is said to be dropped or padded a factor may be set that has no effect.
+  static const std::regex counts(R"(\bpadded\b|\bdrop(?:s|ped|ping)?\b)");
+  const std::string text = lower(row.text("model_name") + "; " + row.text("notes"));
+  const bool is_dropped = std::regex_search(text, drops);
+  std::smatch match;
+  if (std::regex_search(text, match, stated) && std::stod(match[1]) > 0 &&
+      (is_dropped || std::regex_search(text, counts))) {
+    return std::stod(match[1]);
+  }
+  return is_dropped ? std::optional(1.0) : std::nullopt;
+}
+
+std::string noted_power(const RunRow& row) {
+  static const std::regex stated(R"((?:power|capped|limited)[^;]{0,16}\b(\d{2,4}) ?w\b)");
+  const std::string notes = lower(row.text("notes"));
+  std::smatch match;
+  return std::regex_search(notes, match, stated) ? match[1].str() + " W" : "";
 }
 
 std::optional<ContextMethod> noted_context_method(const RunRow& row) {

@@ -144,17 +144,19 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
       habits.distribute_saved_activations.value_or(false) && plan.tensor > 1;
 }
 
-/// Parts of layers that the row's model does not have; whatever one known by name may have counts.
+/// Parts of layers that the row's model does not have.
 LayerPartSet absent_parts(const RunRow& row, const RunHabits& habits) {
-  constexpr LayerPartSet mixer = bit(LayerPart::mixer);
-  constexpr LayerPartSet experts = bit(LayerPart::router) | bit(LayerPart::experts);
-  if (is_named(row, habits)) {
-    return 0;
-  }
-  if (row.whole("n_experts", 0) == 0) {
-    return mixer | experts;
-  }
-  return row.whole("dense_layers", 0) > 0 ? mixer : LayerPartSet{mixer | bit(LayerPart::mlp)};
+  const LayerContents layers = contents_of(row, habits);
+  LayerPartSet absent = 0;
+  const auto lack = [&](bool there, LayerPart part) {
+    absent = static_cast<LayerPartSet>(absent | (there ? 0U : bit(part)));
+  };
+  lack(layers.attention, LayerPart::attention);
+  lack(layers.mixer, LayerPart::mixer);
+  lack(layers.dense, LayerPart::mlp);
+  lack(layers.experts, LayerPart::router);
+  lack(layers.experts, LayerPart::experts);
+  return absent;
 }
 
 /// "transformer_engine:['attn', 'moe_router']": who captures, and which parts of layers; "1": all
@@ -254,7 +256,9 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
   read_degrees(row, plan);
   plan.expert = row.whole("ep", 1);
   if (row.has("etp") || plan.expert > 1) {
-    plan.expert_tensor = row.whole("etp", habits.splits_experts ? plan.tensor : 1);
+    const std::int64_t ranks = plan.tensor * plan.data * plan.context;
+    const bool splits = habits.splits_experts && ranks % (plan.expert * plan.tensor) == 0;
+    plan.expert_tensor = row.whole("etp", splits ? plan.tensor : 1);
   }
   plan.micro_batch = micro_batch_of(row, plan.data);
   if (plan.context > 1) {
@@ -268,8 +272,9 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
   read_schedule(row, plan);
   read_layers(row, habits, plan);
   read_overlaps(row, habits, plan);
-  plan.cuda_graph = graph_of(lower(row.has("cuda_graph") ? row.text("cuda_graph") : habits.graph),
-                             absent_parts(row, habits));
+  const std::string graph =
+      row.has("cuda_graph") ? row.text("cuda_graph") : noted_graph(row).value_or(habits.graph);
+  plan.cuda_graph = graph_of(lower(graph), absent_parts(row, habits));
   return plan;
 }
 
@@ -282,10 +287,12 @@ Training run_training(const RunRow& row,
   training.global_batch = plan.micro_batch * plan.data * micro_batches;
   if (has_tokens) {
     training.sequence = row.has("seq") || !habits.sequence ? degree(row, "seq") : *habits.sequence;
+  } else {
+    training.sequence = 1;  // samples
   }
   training.gradient_precision = habits.gradient;
   training.adapters = run_adapters(row, habits);
-  training.optimizer = noted_optimizer(row);
+  training.optimizer = noted_optimizer(row, habits);
   if (row.says("precision", "nf4") && !training.adapters) {
     throw InputError("precision \"" + row.text("precision") + "\"");
   }

@@ -23,16 +23,28 @@ bool holds(const std::string& text, std::string_view word) {
   return text.find(word) != std::string::npos;
 }
 
-/// Where every n-th layer is recomputed and no other, n: "every 2 layers", "every other layer",
-/// "selective(2)" [torchtitan], "1/2" [fms-fsdp].
-std::optional<std::int64_t> every_in(const std::string& text) {
+/// The share of layers that is recomputed in full where not all are: "every 2 layers", "every other
+/// layer", "selective(2)" [torchtitan], "1/2" [fms-fsdp], "1/3 of blocks"; of "some blocks" what
+/// the row's rates with and without these tell, a forward pass being a third of a step.
+std::optional<double> share_in(const RunRow& row, const std::string& text) {
   if (holds(text, "every other") || holds(text, "every second")) {
-    return 2;
+    return 0.5;
   }
-  static const std::regex counted(R"((?:every |selective ?\(|selective |^1/)(\d{1,3})\b)");
+  static const std::regex counted(
+      R"((?:every |selective ?\(|selective )(\d{1,3})\b(?! ?/)|\b(\d{1,2}) ?/ ?(\d{1,3})\b)");
   std::smatch match;
-  return std::regex_search(text, match, counted) ? std::optional(std::stoll(match[1]))
-                                                 : std::nullopt;
+  if (std::regex_search(text, match, counted)) {
+    return match[1].matched ? 1 / std::stod(match[1]) : std::stod(match[2]) / std::stod(match[3]);
+  }
+  if (holds(text, "some blocks") || holds(text, "some layers")) {
+    const double useful = row.number("mfu_pct").value_or(0);
+    const double all = row.number("hfu_pct").value_or(0);
+    if (useful > 0 && all >= useful) {
+      return 3 * (all / useful - 1);
+    }
+    throw InputError("recompute \"" + text + "\": how many is not stated");
+  }
+  return std::nullopt;
 }
 
 /// As a switch: "no AC", "activation checkpointing off", "gradient checkpointing".
@@ -60,7 +72,9 @@ constexpr Modules kAllButProducts =
 constexpr Modules kAllButAttentions =
     bits(Module::attention_result, Module::layer_norm, Module::mlp);
 constexpr Modules kAllButHeads = kAllButAttentions | bit(Module::attention_output);
-constexpr std::array<RecomputeWord, 27> kRecomputeWords = {
+constexpr Modules kActivations = bits(Module::layer_norm, Module::mlp_activation);
+constexpr Modules kAllButContext = bits(Module::layer_norm, Module::mlp);
+constexpr std::array<RecomputeWord, 32> kRecomputeWords = {
     {{"none", Recompute::none},
      {"selective(op)", Recompute::operations},
      {"selective (op", Recompute::operations},
@@ -81,12 +95,17 @@ constexpr std::array<RecomputeWord, 27> kRecomputeWords = {
      {"save_qkv_proj", Recompute::modules, kAllButHeads},
      {"save_dot_except_logits_ffn1", Recompute::modules, kAllButAttentions},
      {"save_dot_except_logits", Recompute::modules, kAllButProducts},
+     {"save_dot_except_mlp", Recompute::modules, kAllButAttentions},
+     {"save_dot_with_context_except_mlp", Recompute::modules, kAllButContext},
+     {"save_out_proj", Recompute::modules, bits(Module::attention, Module::mlp)},
+     {"minimal_with_context", Recompute::modules, kActivations},
+     {"minimal_flash", Recompute::modules, kActivations},
      {"minimal", Recompute::modules, kAllButProducts},
      {"dots_saveable", Recompute::modules, kAllButProducts},
      {"checkpoint_dots", Recompute::modules, kAllButProducts},
      {"dots_with_no_batch_dims", Recompute::modules, kAllButProducts},
      {"all but dot", Recompute::modules, kAllButProducts},
-     {"all but attention", Recompute::modules, bits(Module::layer_norm, Module::mlp)},
+     {"all but attention", Recompute::modules, kAllButContext},
      {"partial", Recompute::modules, kPartial}}};
 // Layers times hidden size of models of which nothing but full recomputation fits.
 constexpr std::int64_t kLargeModel = 500000;
@@ -96,7 +115,7 @@ struct ModuleWord {
   std::string_view text;
   Module module;
 };
-constexpr std::array<ModuleWord, 18> kModuleWords = {{{"layernorm", Module::layer_norm},
+constexpr std::array<ModuleWord, 20> kModuleWords = {{{"layernorm", Module::layer_norm},
                                                       {"norm", Module::layer_norm},
                                                       {"norms", Module::layer_norm},
                                                       {"rmsnorm", Module::layer_norm},
@@ -112,6 +131,8 @@ constexpr std::array<ModuleWord, 18> kModuleWords = {{{"layernorm", Module::laye
                                                       {"mla_up_proj", Module::latent_up},
                                                       {"layer_norm", Module::layer_norm},
                                                       {"rms_norm", Module::layer_norm},
+                                                      {"feed_forward", Module::mlp},
+                                                      {"ffn", Module::mlp},
                                                       {"swiglu", Module::activation},
                                                       {"gelu", Module::activation}}};
 
@@ -141,20 +162,19 @@ Modules named_modules(const std::string& text) {
 }
 
 /// The same, of experts' activations where there are experts.
-Modules modules_in(const RunRow& row, const std::string& text) {
+Modules modules_in(const LayerContents& layers, const std::string& text) {
   const Modules modules = named_modules(text);
   constexpr Modules of_experts = bit(Module::activation);
-  return (modules & of_experts) == 0 || row.has("n_experts")
+  return (modules & of_experts) == 0 || layers.experts
              ? modules
              : static_cast<Modules>((modules & ~of_experts) | bit(Module::mlp_activation));
 }
 
 /// What words mean where layers have experts, all but the first of them perhaps.
-Modules with_experts(const RunRow& row, Modules modules) {
-  const bool has_dense = row.whole("dense_layers", 0) > 0;
+Modules with_experts(const LayerContents& layers, Modules modules) {
   const auto also = [&](Module dense, Module experts) {
     if ((modules & bit(dense)) != 0) {
-      const Modules rest = has_dense ? modules : static_cast<Modules>(modules & ~bit(dense));
+      const Modules rest = layers.dense ? modules : static_cast<Modules>(modules & ~bit(dense));
       modules = static_cast<Modules>(rest | bit(experts));
     }
   };
@@ -177,10 +197,10 @@ std::string recompute_text(const RunRow& row, const RunHabits& habits) {
 }
 
 /// Of text that no word of kRecomputeWords is in.
-void read_other_words(const RunRow& row, const std::string& text, Plan& plan) {
+void read_other_words(const LayerContents& layers, const std::string& text, Plan& plan) {
   if (const auto on = switch_in(text)) {
     plan.recompute = *on ? Recompute::full : Recompute::none;
-  } else if (const Modules listed = modules_in(row, text); listed != 0) {
+  } else if (const Modules listed = modules_in(layers, text); listed != 0) {
     plan.recompute = Recompute::modules;
     plan.recomputed = listed;
   } else {
@@ -188,23 +208,24 @@ void read_other_words(const RunRow& row, const std::string& text, Plan& plan) {
   }
 }
 
-/// Of every n-th layer, in full: so many of a stage's.
-bool reads_every(const RunRow& row, const std::string& text, Plan& plan) {
-  const auto every = every_in(text);
-  if (!every || *every < 1 || holds(text, "uniform")) {
+/// Of some layers, in full: so many of a stage's.
+bool reads_share(const RunRow& row, const std::string& text, Plan& plan) {
+  const auto share = share_in(row, text);
+  if (!share || holds(text, "uniform")) {
     return false;
   }
-  plan.recompute = Recompute::full;
-  if (*every > 1) {
-    plan.recompute_layers =
-        std::max<std::int64_t>(row.whole("layers", 0) / (plan.pipeline * *every), 1);
+  plan.recompute = *share > 0 ? Recompute::full : Recompute::none;
+  if (*share > 0 && *share < 1) {
+    const std::int64_t layers = row.whole("layers", 0) / plan.pipeline;
+    const auto some = static_cast<std::int64_t>(*share * static_cast<double>(layers) + 1e-9);
+    plan.recompute_layers = std::max<std::int64_t>(some, 1);
   }
   return true;
 }
 
 /// Core attention, or the modules that are listed.
-void read_selected(const RunRow& row, const std::string& text, Plan& plan) {
-  const Modules listed = modules_in(row, text);
+void read_selected(const LayerContents& layers, const std::string& text, Plan& plan) {
+  const Modules listed = modules_in(layers, text);
   const bool is_list = text.find_first_of(":(") != std::string::npos;
   if (listed == 0 && is_list && !holds(text, "not stated") && !holds(text, "default") &&
       !holds(text, "attn") && !holds(text, "attention")) {
@@ -218,6 +239,7 @@ void read_selected(const RunRow& row, const std::string& text, Plan& plan) {
 
 /// What is said of a word beyond it.
 void read_particulars(const RunRow& row,
+                      const LayerContents& layers,
                       const RecomputeWord& word,
                       const std::string& text,
                       Plan& plan) {
@@ -228,7 +250,7 @@ void read_particulars(const RunRow& row,
     plan.recompute = Recompute::full;
     plan.recomputed = 0;
   } else if (plan.recompute == Recompute::selective) {
-    read_selected(row, text, plan);
+    read_selected(layers, text, plan);
   }
 }
 
@@ -239,18 +261,19 @@ void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan) {
   if (holds(text, "offload")) {
     plan.offload.activations = HostPlace::host;
   }
+  const LayerContents layers = contents_of(row, habits);
   const auto word = std::ranges::find_if(
       kRecomputeWords, [&](const RecomputeWord& known) { return holds(text, known.text); });
   if (word == kRecomputeWords.begin()) {
     plan.recompute = Recompute::none;
-  } else if (reads_every(row, text, plan)) {
+  } else if (reads_share(row, text, plan)) {
     return;
   } else if (word == kRecomputeWords.end()) {
-    read_other_words(row, text, plan);
+    read_other_words(layers, text, plan);
   } else {
     plan.recompute = word->recompute;
-    plan.recomputed = row.has("n_experts") ? with_experts(row, word->modules) : word->modules;
-    read_particulars(row, *word, text, plan);
+    plan.recomputed = layers.experts ? with_experts(layers, word->modules) : word->modules;
+    read_particulars(row, layers, *word, text, plan);
   }
 }
 

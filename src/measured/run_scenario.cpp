@@ -176,6 +176,9 @@ RunReadings RunReader::read(const RunRow& row) {
       habits.model = shipped_model_of(row, models_);
       habits.names_model = !habits.model.empty();
     }
+    if (const std::string power = noted_power(row); !power.empty()) {
+      habits.power_cap = power;
+    }
     result.stack = habits.stack;
     result.rates = habits.rates;
     std::string first;  // the reason of the truest

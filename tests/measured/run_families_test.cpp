@@ -62,6 +62,20 @@ TEST(RunFamilies, TellReleasesApartByTheChipsThatTheyRanOn) {
   EXPECT_EQ(of("accelerate", "A100-SXM4-80GB", "fsdp-full(zero3)").stack, "fsdp");
 }
 
+TEST(RunFamilies, KnowSoftwareThatOtherStandsFor) {
+  const auto of = [](const char* software, const char* chip = "A100-SXM4-80GB") {
+    return habits({{"family", "new"}, {"software", software}, {"hw_key", chip}});
+  };
+  EXPECT_EQ(of("XTuner V1 of InternLM").stack, "fsdp");
+  EXPECT_EQ(of("Pai-Megatron-Patch").stack, "megatron-core");
+  EXPECT_EQ(of("karpathy/llm.c").stack, "torchtitan-compiled");
+  EXPECT_EQ(of("gpt-neox").flash, false) << "its default attention";
+  EXPECT_EQ(habits({{"family", "dgxc_gb200"}, {"hw_key", "GB200 (NVL72)"}}).stack,
+            "megatron-bridge");
+  EXPECT_EQ(habits({{"family", "mlperf_llama31_8b_v51_amd"}, {"notes", "Primus; dropout 0"}}).stack,
+            "megatron-core");
+}
+
 TEST(RunFamilies, KnowMachinesByWordsOfTheirChipsAndNetworks) {
   const Cells row = {{"family", "new"}, {"software", "deepspeed"}};
   const auto of = [&](const char* column, const char* text) {

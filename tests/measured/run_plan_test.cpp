@@ -37,6 +37,16 @@ TEST(RunPlan, ReadsListsOfWhatIsRecomputedAndOffloaded) {
       {{{"recompute", "selective(attention)"}}, Recompute::selective, 0, false},
       {{{"recompute", "selective(op)"}}, Recompute::operations, 0, false},
       {{{"recompute", "minimal"}}, Recompute::modules, products, false},
+      {{{"recompute", "minimal_with_context"}},
+       Recompute::modules,
+       bits(Module::layer_norm, Module::mlp_activation),
+       false},
+      {{{"recompute", "minimal_offloaded"}}, Recompute::modules, products, true},
+      {{{"recompute", "save_out_proj"}},
+       Recompute::modules,
+       bits(Module::attention, Module::mlp),
+       false},
+      {{{"recompute", "selective (feed_forward)"}}, Recompute::modules, bit(Module::mlp), false},
       {{{"recompute", "qkv_proj_offloaded"}}, Recompute::modules, heads, true},
       {{{"recompute", "custom (saves/offloads decoder_layer_input)"}}, Recompute::full, 0, true},
       {{{"offload", "cpu: activation checkpoints"}}, Recompute::full, 0, true},
@@ -183,6 +193,54 @@ TEST(RunPlan, ReadsFormatsInTheWordsOfTheirAuthors) {
   EXPECT_EQ(training("FP8-MX").narrow_scaling, NarrowScaling::block);
   EXPECT_EQ(training("fp8 (1x128 tiles, 128x128 blocks)").narrow_scaling, NarrowScaling::block);
   EXPECT_EQ(readings({{"precision", "not stated"}}).skip_reason, "precision not stated");
+}
+
+// 24 layers on two stages.
+TEST(RunPlan, RecomputesSoManyLayersAsTheRowTells) {
+  const auto layers = [](const Cells& cells) { return plan_of(cells).recompute_layers; };
+  EXPECT_EQ(layers({{"recompute", "selective(1/3 of blocks)"}}), 12 / 3);
+  EXPECT_EQ(layers({{"recompute", "3/4 of the layers"}}), 12 * 3 / 4);
+  EXPECT_EQ(layers({{"recompute", "selective(2)"}}), 12 / 2);
+  EXPECT_EQ(layers({{"recompute", "1/1"}}), std::nullopt);
+  // 46 / 43 = (3 + 0.21) / 3
+  EXPECT_EQ(layers({{"recompute", "selective(some blocks)"}, {"mfu_pct", "43"}, {"hfu_pct", "46"}}),
+            2);
+  EXPECT_EQ(readings({{"recompute", "selective(some blocks)"}}).skip_reason,
+            "recompute \"selective(some blocks)\": how many is not stated");
+}
+
+TEST(RunPlan, RecomputesWhatTheExpertsOfANamedModelHave) {
+  const RunReadings read = readings({{"family", "megatron_bridge"},
+                                     {"model_name", "Nemotron_3_Super"},
+                                     {"arch", "hybrid"},
+                                     {"layers", ""},
+                                     {"hidden", ""},
+                                     {"heads", ""},
+                                     {"ffn", ""},
+                                     {"p", "1"},
+                                     {"t", "1"},
+                                     {"d", "16"},
+                                     {"ep", "16"},
+                                     {"recompute", "selective:moe_act"},
+                                     {"cuda_graph", "1"}});
+  ASSERT_EQ(read.skip_reason, "");
+  const Plan& plan = read.readings.at(0).scenarios.at(0).plan;
+  EXPECT_EQ(plan.recomputed, bit(Module::activation));
+  EXPECT_EQ(plan.cuda_graph & bit(LayerPart::mlp), 0) << "its layers have experts alone";
+}
+
+TEST(RunPlan, SplitsExpertsWhereTheRanksAllowIt) {
+  const auto split = [](const char* expert) {
+    return plan_of({{"family", "dgxc_h100"},
+                    {"hw_key", "H100-SXM5-80GB"},
+                    {"dp_kind", "zero1"},
+                    {"n_experts", "8"},
+                    {"top_k", "2"},
+                    {"ep", expert}})
+        .expert_tensor;
+  };
+  EXPECT_EQ(split("2"), 4);  // 2 x 4 of 4 x 2 ranks
+  EXPECT_EQ(split("8"), 1);
 }
 
 TEST(RunPlan, TellsWhatHostsKeepFromTheSharding) {

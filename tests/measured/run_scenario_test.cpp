@@ -129,6 +129,19 @@ TEST(RunScenario, TakesServersOfOtherSizes) {
             "no cluster of 6 devices of V100-SXM2-32GB is known");
 }
 
+TEST(RunScenario, JoinsNodesOfOneDeviceAsItsServersAreJoined) {
+  const RunReadings read = readings({{"hw_key", "P100-SXM2-16GB"},
+                                     {"chips_per_node", "1"},
+                                     {"precision", "fp32"},
+                                     {"inter_link", ""}});
+  ASSERT_EQ(read.skip_reason, "");
+  const Cluster& cluster = read.readings.at(0).scenarios.at(0).cluster;
+  EXPECT_EQ(cluster.chip.name, "p100-sxm2-16gb");
+  EXPECT_EQ(cluster.devices_per_node, 1);
+  EXPECT_EQ(cluster.nics, 1);
+  EXPECT_EQ(cluster.nic_bandwidth, 100_Gbps) << "of four in a DGX-1";
+}
+
 TEST(RunScenario, PutsRacksTogetherAsTheyAre) {
   struct Case {
     const char* chips;
@@ -628,6 +641,54 @@ TEST(RunScenario, KnowsByItsNameWhatAModelsDimensionsDoNotTell) {
     EXPECT_EQ(kind.window.value_or(0), layer % 2 == 0 ? 128 : 0) << layer;
     EXPECT_EQ(oss.order[layer].count, 1);
   }
+}
+
+TEST(RunScenario, ReadsTheWindowsOfOlmo3) {
+  const RunReadings read = readings({{"model_name", "OLMo 3 7B"}, {"seq", "8192"}});
+  ASSERT_EQ(read.skip_reason, "");
+  const Transformer& model = *read.readings.at(0).scenarios.at(0).model.if_transformer();
+  EXPECT_EQ(model.norm_place, NormPlace::output);
+  ASSERT_EQ(model.order.size(), 24U);
+  for (std::size_t layer = 0; layer < model.order.size(); ++layer) {
+    const LayerKind& kind = model.kinds.at(static_cast<std::size_t>(model.order[layer].kind));
+    EXPECT_EQ(kind.window.value_or(0), layer % 4 == 3 ? 0 : 4096) << layer;
+  }
+}
+
+TEST(RunScenario, AsksForNoWidthThatNoLayerHas) {
+  const Cells experts = {{"ffn", ""}, {"n_experts", "8"}, {"top_k", "2"}, {"expert_ffn", "1024"}};
+  EXPECT_EQ(readings(experts).skip_reason, "");
+  Cells first = experts;
+  first["dense_layers"] = "1";
+  EXPECT_EQ(readings(first).skip_reason, "ffn not stated");
+}
+
+TEST(RunScenario, KnowsDenoisersByTheirNames) {
+  const Cells row = {{"arch", "diffusion transformer"},
+                     {"model_name", "DiT-XL/2"},
+                     {"layers", "28"},
+                     {"seq", "256"},
+                     {"p", "1"},
+                     {"d", "4"},
+                     {"recompute", "none"},
+                     {"flash_attn", "1"}};
+  const RunReadings read = readings(row);
+  ASSERT_EQ(read.skip_reason, "");
+  EXPECT_NE(read.readings.at(0).scenarios.at(0).model.if_transformer()->denoiser, nullptr);
+  const RunReadings flux = readings({{"family", "mlperf_flux1_v51_nvidia"},
+                                     {"model_name", "FLUX.1 (MLPerf)"},
+                                     {"layers", ""},
+                                     {"hidden", ""},
+                                     {"heads", ""},
+                                     {"ffn", ""},
+                                     {"seq", ""},
+                                     {"p", "1"},
+                                     {"t", "1"},
+                                     {"d", "16"},
+                                     {"recompute", "none"}});
+  ASSERT_EQ(flux.skip_reason, "");
+  EXPECT_EQ(flux.readings.at(0).scenarios.at(0).model.name(), "flux.1-schnell");
+  EXPECT_EQ(flux.readings.at(0).scenarios.at(0).training.sequence, 256 + 16 * 16);
 }
 
 TEST(RunScenario, LoadsExpertsUnevenlyWhereARowLeftTheRouterToItself) {

@@ -46,6 +46,7 @@ struct RunHabits {
   std::optional<DataType> gradient{};
   std::optional<bool> dropout{};
   std::optional<bool> parallel{};  // attention and MLP side by side
+  std::string optimizer{};         // its name; "": Adam where a row says nothing
   std::optional<Adapters> adapters{};
   std::optional<bool> fp8_activation_inputs{};
   std::optional<bool> transposes_narrow_weights{};

@@ -30,6 +30,15 @@ struct OpenModel {
 [[nodiscard]] bool is_named(const RunRow& row, const RunHabits& habits);
 /// Whether tokens all see each other, by the row's `arch` or a name of encoders of images.
 [[nodiscard]] bool is_encoder(const RunRow& row);
+/// What some of a model's layers have.
+struct LayerContents {
+  bool attention = true;
+  bool mixer = false;
+  bool dense = false;  // an MLP
+  bool experts = false;
+};
+/// By the row's columns, or of the model that is known by name.
+[[nodiscard]] LayerContents contents_of(const RunRow& row, const RunHabits& habits);
 /// The model by that name, or by its dimensions; what they leave open (norms, biases, positions) by
 /// its name and the habits. Throws InputError with the reason.
 [[nodiscard]] Model run_model(const RunRow& row, const RunHabits& habits, const OpenModel& open);
@@ -45,8 +54,15 @@ void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan);
 void refuse_other_steps(const RunRow& row);
 /// Whether the notes say that attention is fused; nothing where they do not speak of it.
 [[nodiscard]] std::optional<bool> noted_flash(const RunRow& row);
-/// Of the notes or the sharding; Adam where neither names another.
-[[nodiscard]] OptimizerRule noted_optimizer(const RunRow& row);
+/// Of the notes or the sharding; where neither names another the family's, or Adam. Throws
+/// InputError for one that is not modelled.
+[[nodiscard]] OptimizerRule noted_optimizer(const RunRow& row, const RunHabits& habits);
+/// What is launched as one, in the words of rows, where the notes speak of CUDA graphs.
+[[nodiscard]] std::optional<std::string> noted_graph(const RunRow& row);
+/// Tokens that an expert takes over its even share, where the notes have a capacity factor.
+[[nodiscard]] std::optional<double> noted_capacity(const RunRow& row);
+/// To what the notes say that devices' power is limited; "": they do not.
+[[nodiscard]] std::string noted_power(const RunRow& row);
 /// How context ranks exchange, where a word of the row tells it.
 [[nodiscard]] std::optional<ContextMethod> noted_context_method(const RunRow& row);
 /// Modules for further tokens that the notes speak of.
