@@ -1,9 +1,8 @@
 #include "titer/cost/data_volume.hpp"
 
-#include <algorithm>
-
 #include "titer/cost/move_clock.hpp"
 #include "titer/cost/root_cost.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -62,9 +61,8 @@ class MoveList {
     if (ranks == 1 || size <= Bytes{}) {
       return;
     }
-    const auto known = std::find_if(
-        moves_.begin(), moves_.end(), [&](const DataMove& move) { return move.what == what; });
-    const bool is_new = known == moves_.end();
+    auto* const known = first_with(moves_, what, &DataMove::what);
+    const bool is_new = known == nullptr;
     DataMove& move = is_new ? moves_.emplace_back() : *known;
     size += move.size;
     move = {.what = std::string(what),

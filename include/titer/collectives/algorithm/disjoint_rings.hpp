@@ -32,17 +32,11 @@ struct DisjointRingsAllReduce {
 };
 
 /// All-gather on the same rings: t = (n-1) (alpha + S / (n r B)).
-struct DisjointRingsAllGather {
-  static constexpr std::string_view name = "disjoint-rings";
+struct DisjointRingsAllGather : DisjointRingsAllReduce {
   static constexpr std::string_view formula = "(n-1) (a + S / (n r B)), r rings";
   static constexpr std::string_view source =
       "Thakur, Rabenseifner & Gropp 2005, on each of several rings";
-  static constexpr std::string_view needs = DisjointRingsAllReduce::needs;
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return DisjointRingsAllReduce::applies(group, fabric);
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {

@@ -37,18 +37,12 @@ struct HierarchicalAllReduce {
 
 /// All-gather first over the nodes among the ranks of equal number (S/n each), then inside each
 /// node (S/g each): t = (N-1) (alpha_net + S / (n B_net)) + (g-1) (alpha_node + S / (g B_node)).
-struct HierarchicalAllGather {
-  static constexpr std::string_view name = "hierarchical";
+struct HierarchicalAllGather : HierarchicalAllReduce {
   static constexpr std::string_view formula =
       "(N-1) (a_net + S / (g N B_net)) + (g-1) (a_node + S / (g B_node))";
   static constexpr std::string_view source =
       "Thakur, Rabenseifner & Gropp 2005, on each of two tiers";
-  static constexpr std::string_view needs = "several ranks on each of several nodes";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return HierarchicalAllReduce::applies(group, fabric);
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {

@@ -79,17 +79,9 @@ struct InSwitchReduce : InSwitchAllReduce {
 
 /// All-gather: every rank's piece goes up once, and those of the others come down:
 /// t = (k+1) a + (n-1 + 1/k) S / (n B).
-struct InSwitchAllGather {
-  static constexpr std::string_view name = InSwitchAllReduce::name;
+struct InSwitchAllGather : InSwitchAllReduce {
   static constexpr std::string_view formula = "(k+1) a + (n-1 + 1/k) S / (n B)";
-  static constexpr std::string_view source = InSwitchAllReduce::source;
-  static constexpr std::string_view needs =
-      "ranks of one node, and a switch of the node that adds and multicasts";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return InSwitchAllReduce::applies(group, fabric);
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {

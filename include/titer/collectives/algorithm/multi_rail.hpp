@@ -58,17 +58,11 @@ struct MultiRailRingsAllReduce {
 };
 
 /// All-gather on the same rings: half of it, one lap.
-struct MultiRailRingsAllGather {
-  static constexpr std::string_view name = MultiRailRingsAllReduce::name;
+struct MultiRailRingsAllGather : MultiRailRingsAllReduce {
   static constexpr std::string_view formula =
       "N a_net + (n-N) a_node - min(a) + (n-1)/(n g) S max(1/B_net, (g-1)/B_node)";
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005, a ring per rail";
-  static constexpr std::string_view needs = MultiRailRingsAllReduce::needs;
-  static constexpr bool exact = false;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return MultiRailRingsAllReduce::applies(group, fabric);
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {

@@ -139,17 +139,10 @@ struct TorusReduceScatter : TorusAllGather {
 };
 
 /// All-reduce: the reduce-scatter, then the all-gather.
-struct TorusAllReduce {
-  static constexpr std::string_view name = TorusAllGather::name;
+struct TorusAllReduce : TorusAllGather {
   static constexpr std::string_view formula =
       "2 sum_i (p_i-1) (a + S / (w_i p_1..p_i B)), w: 2 on a ring, 1 on a line";
-  static constexpr std::string_view source = TorusAllGather::source;
-  static constexpr std::string_view needs = "ranks that are a torus, or a box of one";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return TorusAllGather::applies(group, fabric);
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {

@@ -42,18 +42,10 @@ struct TorusAllLinksReduceScatter : TorusAllLinksAllGather {
 };
 
 /// All-reduce, both after one another: t = 2 d (p-1) a + 2 (1 - 1/P) S / (d w B).
-struct TorusAllLinksAllReduce {
-  static constexpr std::string_view name = TorusAllLinksAllGather::name;
+struct TorusAllLinksAllReduce : TorusAllLinksAllGather {
   static constexpr std::string_view formula =
       "2 d (p-1) a + 2 ((P-1)/P) S / (d w B), w: 2 on rings, 1 on lines";
-  static constexpr std::string_view source = TorusAllLinksAllGather::source;
-  static constexpr std::string_view needs =
-      "ranks that are a torus of equal axes, all closed or all open";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return TorusAllLinksAllGather::applies(group, fabric);
-  }
   [[nodiscard]] static constexpr Seconds time(Bytes size,
                                               const Group& group,
                                               const Fabric& fabric) {
