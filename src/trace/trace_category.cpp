@@ -14,39 +14,28 @@ using enum TraceCategory;
 // kernels of others that communicate; then compute, the special before the general.
 constexpr std::array kRules = std::to_array<KernelRule>({
     // NCCL 2.4 to 2.28 (ncclKernel_, ncclDevKernel_, ncclSymkDevKernel_), RCCL, oneCCL.
-    {"ccl", "alltoall", all_to_all},
-    {"ccl", "all_to_all", all_to_all},
+    {"ccl", "alltoall|all_to_all", all_to_all},
     {"ccl", "allgather", all_gather},
     {"ccl", "allreduce", all_reduce},
-    {"ccl", "reducescatter", reduce_scatter},
-    {"ccl", "reduce_scatter", reduce_scatter},
+    {"ccl", "reducescatter|reduce_scatter", reduce_scatter},
     {"ccl", "sendrecv", send_recv},
     {"ccl", "broadcast", broadcast},
     {"nccl", "kernel", other_comm},
-    {"rccl", "", other_comm},
-    {"mscclkernel", "", other_comm},
+    {"rccl|mscclkernel", "", other_comm},
     // DeepEP, Transformer Engine's user buffers, symmetric memory, vLLM.
-    {"deep_ep", "dispatch", all_to_all},
-    {"deep_ep", "combine", all_to_all},
-    {"internode::", "dispatch", all_to_all},
-    {"internode::", "combine", all_to_all},
-    {"intranode::", "dispatch", all_to_all},
-    {"intranode::", "combine", all_to_all},
+    {"deep_ep|internode::|intranode::", "dispatch|combine", all_to_all},
     {"deep_ep", "", other_comm},
     {"userbuffers", "push", send_recv},
     {"userbuffers", "_rs", reduce_scatter},
     {"userbuffers", "_ag", all_gather},
-    {"userbuffers", "", all_reduce},
-    {"all_reduce_kernel", "", all_reduce},
-    {"cross_device_reduce", "", all_reduce},
+    {"userbuffers|all_reduce_kernel|cross_device_reduce", "", all_reduce},
     {"multimem_all_gather", "", all_gather},
     {"reduce_scatter_kernel", "", reduce_scatter},
     {"nvshmem", "", other_comm},
     // XLA's operations, with -start and -done.
     {"all-to-all", "", all_to_all},
     {"all-gather", "", all_gather},
-    {"all-reduce-scatter", "", reduce_scatter},
-    {"reduce-scatter", "", reduce_scatter},
+    {"all-reduce-scatter|reduce-scatter", "", reduce_scatter},
     {"all-reduce", "", all_reduce},
     {"collective-permute", "", send_recv},
     {"collective-broadcast", "", broadcast},
@@ -56,111 +45,58 @@ constexpr std::array kRules = std::to_array<KernelRule>({
     {"memcpy", "htod", host_to_device},
     {"memcpy", "dtoh", device_to_host},
     {"memcpy", "ptop", send_recv},
-    {"memcpy", "", on_device},
-    {"memset", "", on_device},
+    {"memcpy|memset", "", on_device},
     {"copyhosttodevice", "", host_to_device},
     {"copydevicetohost", "", device_to_host},
-    {"copydevicetodevice", "", on_device},
-    {"copy-start", "", on_device},
-    {"copy-done", "", on_device},
+    {"copydevicetodevice|copy-start|copy-done", "", on_device},
     // Attention, before the products that it is made of.
-    {"flash", "", attention},
-    {"fmha", "", attention},
-    {"attention", "", attention},
-    {"attn", "", attention},
-    {"mha_", "", attention},
+    {"flash|fmha|attention|attn|mha_", "", attention},
     // The optimizer: fused ones and PyTorch's and Apex's lists of tensors.
-    {"adam", "", optimizer},
-    {"multi_tensor", "", optimizer},
-    {"multitensor", "", optimizer},
-    {"adagrad", "", optimizer},
-    {"lamb_", "", optimizer},
-    {"optimizer", "", optimizer},
+    {"adam|multi_tensor|multitensor|adagrad|lamb_|optimizer", "", optimizer},
     // Changes of layout, norms and reductions, some with the words of products in their names.
-    {"nchwtonhwc", "", elementwise},
-    {"nhwctonchw", "", elementwise},
-    {"data formatting", "", elementwise},
-    {"bn_fw", "", elementwise},
-    {"bn_bw", "", elementwise},
-    {"norm", "", elementwise},
-    {"softmax", "", elementwise},
-    {"elementwise", "", elementwise},
+    {"nchwtonhwc|nhwctonchw|data formatting|bn_fw|bn_bw|norm|softmax|elementwise", "", elementwise},
     // Products and convolutions: cuBLAS, cuDNN, CUTLASS, hipBLASLt and Tensile, Triton, XLA.
-    {"gemm", "", matrix},
-    {"gemv", "", matrix},
-    {"matmul", "", matrix},
-    {"xmma", "", matrix},
-    {"nvjet", "", matrix},
-    {"cublas", "", matrix},
-    {"cutlass", "", matrix},
-    {"cijk_", "", matrix},
-    {"splitkreduce", "", matrix},
-    {"convolution", "", matrix},
-    {"conv1d", "", matrix},
-    {"conv2d", "", matrix},
-    {"conv3d", "", matrix},
-    {"_conv_", "", matrix},
-    {"winograd", "", matrix},
-    {"wgrad", "", matrix},
-    {"dgrad", "", matrix},
-    {"scudnn", "", matrix},
-    {"hcudnn", "", matrix},
-    {"triton_mm", "", matrix},
-    {"triton_tem_", "", matrix},
-    {"einsum", "", matrix},
-    {"output fusion", "", matrix},
-    {"koutput", "", matrix},
+    {"gemm|gemv|matmul|xmma|nvjet|cublas|cutlass|cijk_|splitkreduce", "", matrix},
+    {"convolution|conv1d|conv2d|conv3d|_conv_|winograd|wgrad|dgrad|scudnn|hcudnn", "", matrix},
+    {"triton_mm|triton_tem_|einsum|output fusion|koutput", "", matrix},
     // The rest of what moves memory.
-    {"triton_poi", "", elementwise},
-    {"triton_red", "", elementwise},
-    {"triton_per", "", elementwise},
-    {"reduce", "", elementwise},
-    {"gelu", "", elementwise},
-    {"silu", "", elementwise},
-    {"swiglu", "", elementwise},
-    {"dropout", "", elementwise},
-    {"embedding", "", elementwise},
-    {"transpose", "", elementwise},
-    {"permute", "", elementwise},
-    {"catarray", "", elementwise},
-    {"index", "", elementwise},
-    {"scatter", "", elementwise},
-    {"gather", "", elementwise},
-    {"pool", "", elementwise},
-    {"loop fusion", "", elementwise},
-    {"input fusion", "", elementwise},
-    {"kloop", "", elementwise},
-    {"kinput", "", elementwise},
+    {"triton_poi|triton_red|triton_per|reduce|gelu|silu|swiglu|dropout|embedding", "", elementwise},
+    {"transpose|permute|catarray|index|scatter|gather|pool", "", elementwise},
+    {"loop fusion|input fusion|kloop|kinput", "", elementwise},
 });
 
 // XLA's names of single operations, as they are before the number: "dot.12".
 struct OperationRule {
-  std::string_view name;
+  std::string_view names;
   TraceCategory category;
 };
 constexpr std::array kOperationRules = std::to_array<OperationRule>({
     {"dot", matrix},
-    {"send", send_recv},
-    {"send-done", send_recv},
-    {"recv", send_recv},
-    {"recv-done", send_recv},
+    {"send|send-done|recv|recv-done", send_recv},
     {"copy", on_device},
-    {"add", elementwise},
-    {"multiply", elementwise},
-    {"convert", elementwise},
-    {"bitcast", elementwise},
-    {"broadcast", elementwise},
-    {"slice", elementwise},
-    {"dynamic-slice", elementwise},
-    {"dynamic-update-slice", elementwise},
-    {"concatenate", elementwise},
-    {"pad", elementwise},
-    {"select", elementwise},
-    {"sort", elementwise},
-    {"iota", elementwise},
+    {"add|multiply|convert|bitcast|broadcast|slice|dynamic-slice|dynamic-update-slice",
+     elementwise},
+    {"concatenate|pad|select|sort|iota", elementwise},
 });
 
-bool has(std::string_view text, std::string_view word) { return text.find(word) != text.npos; }
+/// Whether one of the words between bars is so.
+template <class Is>
+bool any_word(std::string_view words, const Is& is) {
+  while (true) {
+    const std::size_t bar = std::min(words.find('|'), words.size());
+    if (is(words.substr(0, bar))) {
+      return true;
+    }
+    if (bar == words.size()) {
+      return false;
+    }
+    words.remove_prefix(bar + 1);
+  }
+}
+
+bool has(std::string_view text, std::string_view words) {
+  return any_word(words, [&](std::string_view word) { return text.find(word) != text.npos; });
+}
 
 /// "%dot.12" to "dot".
 std::string_view operation(std::string_view name) {
@@ -181,12 +117,12 @@ std::optional<TraceCategory> by_rules(std::string_view name) {
   }
   const std::string_view single = operation(low);
   for (const OperationRule& rule : kOperationRules) {
-    if (rule.name == single) {
+    if (any_word(rule.names, [&](std::string_view word) { return word == single; })) {
       return rule.category;
     }
   }
   for (const KernelRule& rule : kRules) {
-    if (has(low, rule.word) && has(low, rule.also)) {
+    if (has(low, rule.words) && has(low, rule.also)) {
       return rule.category;
     }
   }
@@ -205,20 +141,16 @@ std::optional<TraceCategory> collective_category(std::string_view name) {
     }
   }
   // "reducescatter" holds "reduce" and "scatter"; what is left of those is of a root's.
-  constexpr std::array rules = std::to_array<OperationRule>({{"alltoall", all_to_all},
-                                                             {"allgather", all_gather},
-                                                             {"reducescatter", reduce_scatter},
-                                                             {"allreduce", all_reduce},
-                                                             {"broadcast", broadcast},
-                                                             {"permute", send_recv},
-                                                             {"send", send_recv},
-                                                             {"recv", send_recv},
-                                                             {"gather", other_comm},
-                                                             {"scatter", other_comm},
-                                                             {"reduce", other_comm},
-                                                             {"barrier", other_comm}});
+  constexpr std::array rules =
+      std::to_array<OperationRule>({{"alltoall", all_to_all},
+                                    {"allgather", all_gather},
+                                    {"reducescatter", reduce_scatter},
+                                    {"allreduce", all_reduce},
+                                    {"broadcast", broadcast},
+                                    {"permute|send|recv", send_recv},
+                                    {"gather|scatter|reduce|barrier", other_comm}});
   for (const OperationRule& rule : rules) {
-    if (has(letters, rule.name)) {
+    if (has(letters, rule.names)) {
       return rule.category;
     }
   }

@@ -41,6 +41,19 @@ void expect_time(const StepBreakdown& step,
   EXPECT_NEAR(us(step[category].busy), busy, 1e-9) << name(category);
 }
 
+/// The words of a rule.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (c == '|') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
 void expect_whole(const StepBreakdown& step) {
   Seconds first = step.idle;
   Seconds second = step.idle;
@@ -263,8 +276,12 @@ TEST(Trace, KernelsAreClassifiedByOrderedRules) {
     EXPECT_EQ(name(category_of(label)), name(category)) << label.name;
   }
   for (const KernelRule& rule : kernel_rules()) {
-    const std::string own = std::string(rule.word) + " " + std::string(rule.also);
-    EXPECT_EQ(class_of(category_of({.name = own})), class_of(rule.category)) << own;
+    for (const std::string& word : words_of(rule.words)) {
+      for (const std::string& also : words_of(rule.also)) {
+        const std::string own = word + " " + also;
+        EXPECT_EQ(class_of(category_of({.name = own})), class_of(rule.category)) << own;
+      }
+    }
   }
 }
 

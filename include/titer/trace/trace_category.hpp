@@ -56,10 +56,10 @@ enum class TraceClass : std::uint8_t { communication, compute, copy };
   return category < TraceCategory::host_to_device ? TraceClass::compute : TraceClass::copy;
 }
 
-/// A kernel counts as the first rule whose words its name has, whatever their case.
+/// A kernel counts as the first rule of whose words its name has one, whatever their case.
 struct KernelRule {
-  std::string_view word;
-  std::string_view also = {};  // beside it
+  std::string_view words;  // with bars between them
+  std::string_view also;   // of which it has one beside it
   TraceCategory category = TraceCategory::other_compute;
 };
 [[nodiscard]] std::span<const KernelRule> kernel_rules();
