@@ -89,9 +89,9 @@ RankGraph ExportedStep::Writer::run() {
   if (scenario_.overlap_param_gather()) {
     gather_parameters();
   }
-  for (std::size_t i = 0; i < actions_.size(); ++i) {
-    if (actions_[i].with_next) {
-      do_pair(i++);
+  for (std::size_t i = 0; i < actions_.size(); i += done_together(actions_, i)) {
+    if (done_together(actions_, i) == 2) {
+      do_pair(i);
     } else {
       do_one(i);
     }
@@ -285,7 +285,6 @@ void ExportedStep::Writer::do_one(std::size_t index) {
 }
 
 void ExportedStep::Writer::do_pair(std::size_t index) {
-  ensure(index + 1 < actions_.size(), "an action done with the next one has a next one");
   concurrent_ = true;
   std::array<PassRow, 2> rows = {row_of(index), row_of(index + 1)};
   while (!rows[0].done() || !rows[1].done()) {

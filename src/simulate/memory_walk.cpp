@@ -79,14 +79,15 @@ std::string_view pass_name(Pass pass) {
 }
 
 std::size_t unit_end(const RankProgram& program, std::uint32_t unit) {
-  return unit + 1 < program.units.size() ? program.units[unit + 1] : program.actions.size();
+  const std::uint32_t begin = program.units[unit];
+  return begin + done_together(program.actions, begin);
 }
 
 /// Two overlapped passes, each a unit: the layers of one are kept as those of the other go.
-void walk_by_layers(const Action& one, const Action& other, Walker& walker, MemoryWalk& walk) {
-  const bool forward_first = one.pass == Pass::forward;
-  const Action& forward = forward_first ? one : other;
-  const Action& backward = forward_first ? other : one;
+void walk_by_layers(const Action& forward,
+                    const Action& backward,
+                    Walker& walker,
+                    MemoryWalk& walk) {
   walker.begin(backward);
   walker.work(forward);
   walk.during.push_back(walker.in_use());
@@ -110,16 +111,18 @@ MemoryWalk walk_memory(const StepCosts& costs,
   Walker walker(costs, rank, stages);
   for (std::uint32_t unit = 0; unit < program.units.size(); ++unit) {
     const std::size_t end = unit_end(program, unit);
-    if (const Action& first = program.actions[program.units[unit]]; first.overlapped) {
-      walk_by_layers(first, program.actions[end], walker, walk);
+    const std::uint32_t begin = program.units[unit];
+    if (program.actions[begin].overlapped) {
+      const OppositePasses both = opposite_passes(program.actions[begin].pass, begin);
+      walk_by_layers(program.actions[both.forward], program.actions[both.backward], walker, walk);
       ++unit;
       continue;
     }
-    for (std::size_t i = program.units[unit]; i < end; ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       walker.begin(program.actions[i]);
     }
     walk.during.push_back(walker.in_use());
-    for (std::size_t i = program.units[unit]; i < end; ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       walker.end(program.actions[i]);
     }
     walk.after.push_back(walker.in_use());

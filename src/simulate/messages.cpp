@@ -6,25 +6,21 @@ namespace titer {
 
 std::vector<std::uint32_t> units_of(const ActionList& actions) {
   std::vector<std::uint32_t> units;
-  for (std::uint32_t i = 0; i < actions.size(); ++i) {
-    units.push_back(i);
-    if (actions[i].with_next) {
-      ++i;
-      ensure(i < actions.size(), "an action done with the next one has a next one");
-    }
+  for (std::size_t i = 0; i < actions.size(); i += done_together(actions, i)) {
+    units.push_back(static_cast<std::uint32_t>(i));
   }
   return units;
 }
 
-FewOf<std::uint32_t, 2> sending_order(const ActionList& actions, std::uint32_t first) {
-  FewOf<std::uint32_t, 2> order;
+FewOf<std::size_t, 2> sending_order(const ActionList& actions, std::size_t first) {
+  FewOf<std::size_t, 2> order;
   if (!actions[first].with_next) {
     order.add(first);
     return order;
   }
-  const bool forward_first = actions[first].pass == Pass::forward;
-  order.add(forward_first ? first + 1 : first);
-  order.add(forward_first ? first : first + 1);
+  const OppositePasses both = opposite_passes(actions[first].pass, first);
+  order.add(both.backward);
+  order.add(both.forward);
   return order;
 }
 
@@ -82,7 +78,7 @@ std::optional<std::size_t> Messages::input(StagePlace place, const Action& actio
 void Messages::send_all(int rank, const ActionList& list) {
   std::array<std::uint32_t, 2> sent{};
   for (const std::uint32_t first : units_of(list)) {
-    for (const std::uint32_t index : sending_order(list, first)) {
+    for (const std::size_t index : sending_order(list, first)) {
       send({.rank = rank, .chunk = list[index].chunk}, list[index], sent);
     }
   }
@@ -112,8 +108,8 @@ void Messages::send(StagePlace place, const Action& action, std::array<std::uint
 void Messages::receive_all(int rank, const ActionList& list) {
   const std::vector<std::uint32_t> units = units_of(list);
   for (std::uint32_t unit = 0; unit < units.size(); ++unit) {
-    const std::size_t end = unit + 1 < units.size() ? units[unit + 1] : list.size();
-    for (std::size_t i = units[unit]; i < end; ++i) {
+    const std::size_t first = units[unit];
+    for (std::size_t i = first; i < first + done_together(list, first); ++i) {
       const auto at = input({.rank = rank, .chunk = list[i].chunk}, list[i]);
       if (at && messages_[*at]) {
         messages_[*at]->unit = unit;

@@ -193,7 +193,7 @@ class LinkSharer {
       return {};
     }
     const std::size_t first = program.units[instruction.unit];
-    return std::span(program.actions).subspan(first, program.actions[first].with_next ? 2 : 1);
+    return std::span(program.actions).subspan(first, done_together(program.actions, first));
   }
 
   SlotUse use_of(Slot slot, const Instruction& instruction, std::span<const Action> passes) {

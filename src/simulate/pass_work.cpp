@@ -188,9 +188,7 @@ PassWork PassCutter::recomputation(std::size_t index) const {
 }
 
 PassWork PassCutter::pair(std::size_t index) const {
-  const bool forward_first = list_[index].pass == Pass::forward;
-  const std::size_t forth = forward_first ? index : index + 1;
-  const std::size_t back = forward_first ? index + 1 : index;
+  const auto [forth, back] = opposite_passes(list_[index].pass, index);
   const PassCost pair = costs_.pair(stage(forth));
   Ticks left = to_ticks(pair.compute);
   const auto take = [&](Seconds time) {

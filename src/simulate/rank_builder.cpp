@@ -61,7 +61,7 @@ void RankBuilder::leave(Meeting meeting) {
 void RankBuilder::add_unit() {
   const std::size_t begin = main().size();
   const std::size_t first = program_.units[unit_];
-  const std::size_t count = program_.actions[first].with_next ? 2 : 1;
+  const std::size_t count = done_together(program_.actions, first);
   for (std::size_t i = first; i < first + count; ++i) {
     wait_for_input(program_.actions[i]);
   }
@@ -82,7 +82,7 @@ void RankBuilder::add_unit() {
   if (plans_.send != PipelineSend::blocking) {
     main().back().signals.add(Post::done);
   }
-  for (const std::uint32_t index : sending_order(program_.actions, program_.units[unit_])) {
+  for (const std::size_t index : sending_order(program_.actions, program_.units[unit_])) {
     send(index);
   }
 }

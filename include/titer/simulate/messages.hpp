@@ -26,7 +26,7 @@ struct PipelineMessage {
 
 /// The actions that start together with `first`, in the order in which their results are sent: of a
 /// pair, the gradient goes before the activation.
-[[nodiscard]] FewOf<std::uint32_t, 2> sending_order(const ActionList& actions, std::uint32_t first);
+[[nodiscard]] FewOf<std::size_t, 2> sending_order(const ActionList& actions, std::size_t first);
 
 class Messages {
  public:

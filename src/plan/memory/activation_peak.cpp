@@ -10,13 +10,15 @@ class ActivationMoments::Walk {
   explicit Walk(ActivationMoments& into) : into_(into), alive_(into.chunks_) {}
 
   void run(const ActionList& list) {
-    for (std::size_t i = 0; i < list.size(); i += done_at_once(list, i)) {
-      const std::span actions = std::span(list).subspan(i, done_at_once(list, i));
-      if (actions.front().overlapped) {
-        step_by_layers(actions.front(), actions.back());
+    for (std::size_t i = 0; i < list.size();) {
+      const std::size_t count = done_at_once(list, i);
+      if (list[i].overlapped) {
+        const OppositePasses both = opposite_passes(list[i].pass, i);
+        step_by_layers(list[both.forward], list[both.backward]);
       } else {
-        step(actions);
+        step(std::span(list).subspan(i, count));
       }
+      i += count;
     }
   }
 
@@ -36,10 +38,7 @@ class ActivationMoments::Walk {
   }
 
   /// The layers of one are kept as those of the other go: most is kept before or after both.
-  void step_by_layers(const Action& one, const Action& other) {
-    const bool forward_first = one.pass == Pass::forward;
-    const Action& forward = forward_first ? one : other;
-    const Action& backward = forward_first ? other : one;
+  void step_by_layers(const Action& forward, const Action& backward) {
     begin(backward);
     ++of(forward).working;
     note();

@@ -129,8 +129,8 @@ class PipelineProgram::Ordering {
     Rank& at = ranks_[rank];
     const ActionList& list = lists_[rank];
     const Action& action = list[at.next];
-    const Ends own = ends(rank, action);
-    if (!action.with_next) {
+    if (done_together(list, at.next) == 1) {
+      const Ends own = ends(rank, action);
       if (turns_[own.input] == kNone) {
         return false;
       }
@@ -138,14 +138,12 @@ class PipelineProgram::Ordering {
       ++at.next;
       return true;
     }
-    ensure(at.next + 1 < list.size(), "an action done with the next one has a next one");
-    const Ends other = ends(rank, list[at.next + 1]);
-    if (turns_[own.input] == kNone || turns_[other.input] == kNone) {
+    const OppositePasses both = opposite_passes(action.pass, at.next);
+    const Ends forward = ends(rank, list[both.forward]);
+    const Ends backward = ends(rank, list[both.backward]);
+    if (turns_[forward.input] == kNone || turns_[backward.input] == kNone) {
       return false;
     }
-    const bool forward_first = action.pass == Pass::forward;
-    const Ends& forward = forward_first ? own : other;
-    const Ends& backward = forward_first ? other : own;
     add(rank, instant_kind(places_), forward.input, slots_.unread(), 0);
     add(rank, pair_kind(forward.place), backward.input, backward.output, 1);
     add(rank, pair_end_kind(places_, forward.place), 0, forward.output, 0);

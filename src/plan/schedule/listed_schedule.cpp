@@ -259,9 +259,9 @@ class ListReader {
       if (!actions_[i].action.with_next) {
         continue;
       }
-      const bool forward_first = actions_[i].action.pass == Pass::forward;
-      const Written& forward = actions_[forward_first ? i : i + 1];
-      const Written& backward = actions_[forward_first ? i + 1 : i];
+      const OppositePasses both = opposite_passes(actions_[i].action.pass, i);
+      const Written& forward = actions_[both.forward];
+      const Written& backward = actions_[both.backward];
       if (forward.action.pass != Pass::forward || backward.action.pass != Pass::backward ||
           backward.stage != stages_ - 1 - forward.stage) {
         fail(actions_[i],

@@ -1,5 +1,7 @@
 #include "titer/plan/schedule/schedule.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "schedules.hpp"
@@ -162,15 +164,11 @@ std::string actions_csv(const Schedule& schedule, const PipelineShape& shape) {
           action, stage_of(placed, {.rank = static_cast<int>(rank), .chunk = action.chunk}, shape));
     };
     const ActionList& list = lists[rank];
-    for (std::size_t i = 0; i < list.size(); ++i) {
+    for (std::size_t i = 0; i < list.size(); i += done_together(list, i)) {
       text += i == 0 ? "" : ",";
-      if (!list[i].with_next) {
-        text += cell(list[i]);
-        continue;
-      }
-      ensure(i + 1 < list.size(), "an action done with the next one has a next one");
-      text += "(" + cell(list[i]) + ";" + cell(list[i + 1]) + ")" + std::string(kPairMark);
-      ++i;
+      text += done_together(list, i) == 1
+                  ? cell(list[i])
+                  : fmt::format("({};{}){}", cell(list[i]), cell(list[i + 1]), kPairMark);
     }
     text += "\n";
   }

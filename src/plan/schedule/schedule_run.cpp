@@ -89,8 +89,7 @@ class Runner {
   bool take(std::size_t rank) {
     const ActionList& list = lists_[rank];
     const Action& action = list[next_[rank]];
-    const std::size_t count = action.with_next ? 2 : 1;
-    ensure(next_[rank] + count <= list.size(), "an action done with the next one has a next one");
+    const std::size_t count = done_together(list, next_[rank]);
     Seconds start = free_[rank];
     for (std::size_t i = 0; i < count; ++i) {
       const auto ready = input(rank, list[next_[rank] + i]);

@@ -50,12 +50,30 @@ struct AliveChunks {
   int after = 0;
 };
 
-/// How many actions from the list's i-th on are done at the same time: itself, and the next one
-/// where it is done together with that or beside it.
-[[nodiscard]] inline std::size_t done_at_once(const ActionList& list, std::size_t i) {
-  const std::size_t count = list[i].with_next || list[i].overlapped ? 2 : 1;
+/// How many actions from the list's i-th on are done together: itself, and the next one where it is
+/// done with that.
+[[nodiscard]] inline std::size_t done_together(const ActionList& list, std::size_t i) {
+  const std::size_t count = list[i].with_next ? 2 : 1;
   ensure(i + count <= list.size(), "an action done with the next one has a next one");
   return count;
+}
+
+/// The same, and the next one where it is beside it, too.
+[[nodiscard]] inline std::size_t done_at_once(const ActionList& list, std::size_t i) {
+  const std::size_t count = list[i].overlapped ? 2 : done_together(list, i);
+  ensure(i + count <= list.size(), "an action done with the next one has a next one");
+  return count;
+}
+
+/// Which of the i-th and the next action of a list, done together or beside one another, is the
+/// forward pass and which the backward one. `first`: the pass of the i-th.
+struct OppositePasses {
+  std::size_t forward = 0;
+  std::size_t backward = 0;
+};
+[[nodiscard]] constexpr OppositePasses opposite_passes(Pass first, std::size_t i) {
+  return first == Pass::forward ? OppositePasses{.forward = i, .backward = i + 1}
+                                : OppositePasses{.forward = i + 1, .backward = i};
 }
 
 /// Of each action; two that are done together begin and end together. Of two that are overlapped
