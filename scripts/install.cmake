@@ -36,12 +36,12 @@ install(FILES examples/question.json DESTINATION ${TITER_DOCUMENTS}/examples)
 # For programs that ask by themselves (find_package(titer), examples/ask): the questions, and what their headers include.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 set(TITER_INTERFACE
-  ask/asked ask/campaign ask/doctor ask/evidence ask/explain ask/export ask/network ask/new_run ask/question ask/run ask/search
-  ask/shipped ask/sweep ask/timeline ask/version ask/whatif
-  input/assignment input/document input/input_error
+  ask/asked ask/campaign ask/evidence ask/export ask/network ask/question ask/run ask/search ask/shipped ask/sweep ask/timeline
+  ask/whatif
+  input/document input/input_error
   simulate/fidelity
-  units/quantity units/text
-  view/figure view/html view/plot view/table view/text_view view/view)
+  units/quantity
+  view/figure view/plot view/text_view view/view)
 list(TRANSFORM TITER_INTERFACE REPLACE "(.+)" "include/titer/\\1.hpp")
 target_sources(titer PUBLIC FILE_SET interface TYPE HEADERS BASE_DIRS include FILES ${TITER_INTERFACE})
 include(CMakePackageConfigHelpers)

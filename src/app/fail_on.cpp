@@ -10,6 +10,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <span>
 
-#include "titer/ask/version.hpp"
+#include "titer/ask/shipped.hpp"
 #include "titer/units/listed.hpp"
 
 namespace titer {

@@ -7,7 +7,7 @@
 
 #include "app/output/progress.hpp"
 #include "command.hpp"
-#include "titer/ask/version.hpp"
+#include "titer/ask/shipped.hpp"
 #include "titer/sweep/sweep_point.hpp"
 
 namespace titer {

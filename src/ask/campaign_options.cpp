@@ -13,6 +13,7 @@
 #include "titer/campaign/economy.hpp"
 #include "titer/campaign/goodput.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {

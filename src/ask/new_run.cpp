@@ -1,4 +1,4 @@
-#include "titer/ask/new_run.hpp"
+#include "titer/ask/search.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {

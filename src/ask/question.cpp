@@ -5,12 +5,9 @@
 #include <utility>
 
 #include "titer/ask/campaign.hpp"
-#include "titer/ask/doctor.hpp"
 #include "titer/ask/evidence.hpp"
-#include "titer/ask/explain.hpp"
 #include "titer/ask/export.hpp"
 #include "titer/ask/network.hpp"
-#include "titer/ask/new_run.hpp"
 #include "titer/ask/option.hpp"
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"

@@ -15,6 +15,7 @@
 #include "titer/report/study/tune_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/units/number_text.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {

@@ -1,4 +1,4 @@
-#include "titer/input/assignment.hpp"
+#include "titer/input/document.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 
 #include <future>
 
-#include "titer/ask/version.hpp"
+#include "titer/ask/shipped.hpp"
 #include "titer/input/defect.hpp"
 #include "titer/scenario/command_text.hpp"
 #include "titer/view/html.hpp"

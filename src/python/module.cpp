@@ -9,13 +9,11 @@
 #include "files.hpp"
 #include "sweep_stream.hpp"
 #include "titer/ask/campaign.hpp"
-#include "titer/ask/explain.hpp"
 #include "titer/ask/question.hpp"
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"
 #include "titer/ask/shipped.hpp"
 #include "titer/ask/sweep.hpp"
-#include "titer/ask/version.hpp"
 #include "titer/ask/whatif.hpp"
 #include "values.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/units/text.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
@@ -61,6 +62,18 @@ void note(const Figure& figure, std::vector<NotedColumn>& columns) {
 }
 
 }  // namespace
+
+template <class Q>
+std::string in_units(double si) {
+  return format(Q::from_si(si));
+}
+template std::string in_units<Seconds>(double si);
+template std::string in_units<Bytes>(double si);
+template std::string in_units<Flops>(double si);
+template std::string in_units<Joules>(double si);
+template std::string in_units<BytesPerSecond>(double si);
+template std::string in_units<FlopsPerSecond>(double si);
+template std::string in_units<Watts>(double si);
 
 Datum::Datum(const Figures& figures) : value_(json_of(figures)) {}
 

@@ -6,6 +6,7 @@
 #include "html_parts.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/view/svg.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "titer/units/number_text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -5,7 +5,7 @@
 #include "choices.hpp"
 #include "request_check.hpp"
 #include "titer/ask/question.hpp"
-#include "titer/ask/version.hpp"
+#include "titer/ask/shipped.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/view/html.hpp"
 

@@ -1,6 +1,6 @@
 #include "choices.hpp"
 
-#include "titer/ask/version.hpp"
+#include "titer/ask/shipped.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/launch/launch.hpp"
 #include "titer/scenario/source.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/input/assignment.hpp"
+#include "titer/input/document.hpp"
 #include "titer/scenario/scenario.hpp"
 
 namespace titer {

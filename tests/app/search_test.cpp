@@ -5,6 +5,7 @@
 #include "app/program.hpp"
 #include "paths.hpp"
 #include "titer/search/search.hpp"
+#include "titer/units/text.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

@@ -4,7 +4,6 @@
 
 #include "app/program.hpp"
 #include "titer/ask/campaign.hpp"
-#include "titer/ask/explain.hpp"
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"
 #include "titer/ask/shipped.hpp"

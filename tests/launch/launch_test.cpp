@@ -8,7 +8,7 @@
 #include "temporary_folder.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/import/imported.hpp"
-#include "titer/input/assignment.hpp"
+#include "titer/input/document.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/scenario/source.hpp"
 

@@ -2,6 +2,7 @@
 // A result whose every figure is a different number, so that a view that mixes two up is caught.
 
 #include "titer/report/step/step_report.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer::testing {
 

@@ -4,6 +4,8 @@
 
 #include "report/results.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

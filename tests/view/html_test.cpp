@@ -1,4 +1,5 @@
 #include "titer/view/html.hpp"
+#include "titer/view/table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "titer/input/assignment.hpp"
+#include "titer/input/document.hpp"
 #include "titer/input/input_error.hpp"  // which questions throw
 #include "titer/view/view.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// One iteration of a scenario.
+// One iteration of a scenario: what it takes, whether it fits, and why.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,5 +43,17 @@ struct CheckRequest {
 [[nodiscard]] std::span<const Option<CheckRequest>> check_options();
 /// Good: it fits. Throws InputError with all that is not sound.
 [[nodiscard]] Answer ask(const CheckRequest& request);
+
+/// Every term of the closed form: formula, numbers, value and source; on the links of the network
+/// also the algorithms that are chosen there.
+struct ExplainRequest {
+  Asked scenario;
+  std::vector<std::string> measured = {};  // tables of runs or products to learn figures from
+  Fidelity fidelity = Fidelity::closed;    // or network
+  bool for_report = false;                 // with what reports alone show, inputs
+};
+[[nodiscard]] std::span<const Option<ExplainRequest>> explain_options();
+/// Throws InputError.
+[[nodiscard]] Answer ask(const ExplainRequest& request);
 
 }  // namespace titer

@@ -1,5 +1,5 @@
 #pragma once
-// What comes with the program.
+// Which program answers, and what comes with it.
 
 #include <span>
 #include <string>
@@ -7,6 +7,10 @@
 #include <vector>
 
 namespace titer {
+
+/// "0.1.0+1a2b3c4": the version and, where it was built in a repository, the commit, with
+/// ".changed" behind it where files differed from it.
+[[nodiscard]] std::string_view version();
 
 struct DataKind;
 template <class E>

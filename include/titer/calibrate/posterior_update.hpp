@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "titer/calibrate/posterior.hpp"
-#include "titer/input/assignment.hpp"
+#include "titer/input/document.hpp"
 
 namespace titer {
 

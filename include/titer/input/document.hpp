@@ -3,6 +3,7 @@
 // hand to write JSON. This room is the only one that knows the JSON library.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,5 +88,19 @@ inline constexpr std::size_t kDeepest = 200;
 [[nodiscard]] std::string to_json(const Value& value, int indent = 2);
 /// As a person would write it: a text without quotes, another value as JSON on one line.
 [[nodiscard]] std::string bare_text(const Value& value);
+
+/// One value to put into a document, as `--set` does, and where it was given.
+struct Assignment {
+  std::string path;  // dotted
+  Value value;
+  std::string source;  // "--set plan.tensor=8"
+};
+/// Splits "plan.tensor=8", given with that option: the value is JSON if it parses as JSON,
+/// otherwise text.
+[[nodiscard]] Assignment parse_assignment(std::string_view text, std::string_view option = "--set");
+[[nodiscard]] std::vector<Assignment> parse_assignments(std::span<const std::string> texts,
+                                                        std::string_view option = "--set");
+/// Puts the value at its path, adding objects on the way. Throws InputError where there is none.
+void assign(Document& document, const Assignment& assignment);
 
 }  // namespace titer

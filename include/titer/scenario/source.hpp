@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "titer/input/assignment.hpp"
 #include "titer/input/document.hpp"
 #include "titer/input/shipped_data.hpp"
 #include "titer/scenario/run_size.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "titer/input/document.hpp"
-#include "titer/units/text.hpp"
+#include "titer/units/quantity.hpp"
 
 namespace titer {
 
@@ -27,10 +27,9 @@ inline constexpr NumberStyle kWholePercent = {.format = "{:.0f} %", .scale = 100
 inline constexpr NumberStyle kSignedPercent = {.format = "{:+.1f} %", .scale = 100};
 inline constexpr NumberStyle kGibibytes = {.format = "{:.2f}", .scale = 1.0 / (1 << 30)};
 
+/// Defined for the quantities that text can have.
 template <class Q>
-[[nodiscard]] std::string in_units(double si) {
-  return format(Q::from_si(si));
-}
+[[nodiscard]] std::string in_units(double si);
 /// A number in the units of a quantity.
 template <class Q>
 inline constexpr NumberStyle kUnitsOf = {.unit = &in_units<Q>};

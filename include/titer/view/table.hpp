@@ -6,11 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "titer/view/text_view.hpp"
+
 namespace titer {
-
-struct Value;
-
-using Row = std::vector<std::string>;
 
 /// A table in columns two blanks apart, each line indented; the first row is the heading. `aligns`:
 /// an l or r for each column, to the left or right, or b where its cells are of bar_text(); columns

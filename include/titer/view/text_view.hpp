@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "titer/view/figure.hpp"
-#include "titer/view/table.hpp"
 
 namespace titer {
 
@@ -25,6 +24,9 @@ struct TerminalSettings {
   std::string_view kind{};
 };
 [[nodiscard]] TextStyle style_of(const TerminalSettings& terminal);
+
+/// The cells of a table, from left to right.
+using Row = std::vector<std::string>;
 
 /// The label of a column that needs no heading.
 inline constexpr const char* kNoHeading = " ";

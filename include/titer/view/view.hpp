@@ -40,7 +40,7 @@ struct View {
   /// Write table and tree in place of these, where they have too many rows to be held as figures.
   std::function<std::string(const Figures& asked)> long_csv = {};
   std::function<std::string()> long_json = {};
-  // For reports (html.hpp):
+  // For reports:
   std::string title = {};        // where the text's first line is none
   Figures headline = {};         // what is read first: figures with labels
   std::vector<Plot> plots = {};  // for pictures, too
@@ -54,6 +54,16 @@ struct View {
   /// As it is printed.
   [[nodiscard]] std::string json_text() const;
 };
+
+/// Where a report comes from.
+struct ReportOrigin {
+  std::string command;  // to be typed, to make it again
+  std::string version;  // of the program
+};
+/// An answer as a report, one HTML file that needs no other and no network: headline, notes,
+/// pictures, then all that the text has, appendices and the tree. It is well-formed XML, too. The
+/// same view and origin are the same bytes.
+[[nodiscard]] std::string html_of(const View& view, const ReportOrigin& origin);
 
 /// "note: …", a line each.
 [[nodiscard]] std::string notes_text(const std::vector<std::string>& notes);

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "titer/ask/version.hpp"
+#include "titer/ask/shipped.hpp"
 #include "titer/units/listed.hpp"
 
 namespace titer {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "terminal.hpp"
-#include "titer/ask/version.hpp"
+#include "titer/ask/shipped.hpp"
 #include "titer/input/input_error.hpp"
 #include "titer/units/shell_word.hpp"
 #include "titer/view/html.hpp"

@@ -1,6 +1,6 @@
 #include "trace_file.hpp"
 
-#include "titer/ask/version.hpp"
+#include "titer/ask/shipped.hpp"
 #include "titer/report/file/trace_report.hpp"
 
 namespace titer {

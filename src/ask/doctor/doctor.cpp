@@ -1,4 +1,4 @@
-#include "titer/ask/doctor.hpp"
+#include "titer/ask/evidence.hpp"
 
 #include <fmt/format.h>
 
@@ -21,6 +21,7 @@
 #include "titer/topology/import/fabric_files.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 #include "titer/whatif/tune.hpp"
 
 namespace titer {

@@ -7,6 +7,7 @@
 #include "titer/topology/import/fabric_files.hpp"
 #include "titer/units/blanks.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

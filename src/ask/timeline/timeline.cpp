@@ -12,6 +12,7 @@
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/simulate/simulate.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {

@@ -1,4 +1,5 @@
 #include "titer/report/evidence/trace_breakdown_report.hpp"
+#include "titer/units/text.hpp"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "titer/report/evidence/trace_breakdown_report.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

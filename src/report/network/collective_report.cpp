@@ -10,6 +10,7 @@
 #include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -1,4 +1,5 @@
 #include "titer/report/network/library_report.hpp"
+#include "titer/units/text.hpp"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "titer/topology/properties.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "titer/report/network/topology_report.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/text.hpp"
 #include "titer/view/svg.hpp"
 #include "topology_drawing.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "report/plot/step_plots.hpp"
 #include "titer/report/step/step_report.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {

@@ -8,6 +8,8 @@
 
 #include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "titer/report/step/timeline_report.hpp"
 #include "titer/simulate/evaluate.hpp"
+#include "titer/units/text.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {

@@ -13,6 +13,8 @@
 #include "titer/plan/plan_fields.hpp"
 #include "titer/report/step/sample_report.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

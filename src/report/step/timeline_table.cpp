@@ -1,6 +1,7 @@
 #include "report/picture/timeline_picture.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/report/step/timeline_report.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -9,6 +9,7 @@
 #include "report/step/scenario_words.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -12,6 +12,7 @@
 #include "report/step/scenario_words.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

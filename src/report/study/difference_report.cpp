@@ -12,6 +12,8 @@
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -10,6 +10,8 @@
 #include "search_figures.hpp"
 #include "titer/plan/plan_fields.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -8,6 +8,7 @@
 #include "titer/report/study/search_report.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 

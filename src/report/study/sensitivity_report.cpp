@@ -10,6 +10,8 @@
 #include "sensitivity_figures.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

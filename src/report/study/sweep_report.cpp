@@ -9,6 +9,7 @@
 #include "titer/estimate/figures.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -11,6 +11,7 @@
 #include "report/step/scenario_words.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/text.hpp"
 #include "tune_figures.hpp"
 
 namespace titer {

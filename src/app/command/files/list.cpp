@@ -12,6 +12,8 @@
 #include "titer/search/search.hpp"
 #include "titer/topology/families.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/text.hpp"
+#include "titer/view/table.hpp"
 
 namespace titer {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "app/output/output_file.hpp"
 #include "app/question_command.hpp"
-#include "titer/ask/new_run.hpp"
+#include "titer/ask/search.hpp"
 #include "titer/ask/shipped.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/units/blanks.hpp"

@@ -1,4 +1,4 @@
-#include "titer/ask/doctor.hpp"
+#include "titer/ask/evidence.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -6,7 +6,7 @@
 #include "app/output/silent_output.hpp"
 #include "app/question_command.hpp"
 #include "report_questions.hpp"
-#include "titer/ask/version.hpp"
+#include "titer/ask/shipped.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/units/shell_word.hpp"
 #include "titer/view/html.hpp"

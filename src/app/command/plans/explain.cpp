@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/question_command.hpp"
-#include "titer/ask/explain.hpp"
+#include "titer/ask/run.hpp"
 
 namespace titer {
 
