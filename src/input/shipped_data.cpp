@@ -168,8 +168,11 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
     message +=
         ", a model has: `titer new --model " + std::string(name_or_file) + "` makes a run of it";
   }
-  message += near.empty() ? "; `titer list " + plural(kind.name) + "` shows them"
-                          : "; did you mean \"" + std::string(near) + "\"?";
+  if (!near.empty()) {
+    message += "; did you mean \"" + std::string(near) + "\"?";
+  } else if (kind.name != kSettingsData.name) {  // which no command lists
+    message += "; `titer list " + plural(kind.name) + "` shows them";
+  }
   throw InputError(message + " (a file is given by a path with a slash or ending in .json)");
 }
 

@@ -3,11 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
 #include <string>
 
 #include "import/imports.hpp"
+#include "temporary_folder.hpp"
 #include "titer/import/imported.hpp"
+#include "titer/input/read_document.hpp"
+#include "titer/model/hub/hub_models.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
+#include "titer/scenario/data_files.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {
@@ -132,22 +139,78 @@ TEST(HubModels, OfMistralsTheFirstAloneSeesAWindow) {
   }
 }
 
+/// As a model is named on the command line.
+Transformer by_name(std::string_view name) {
+  return read_document(load_data(kModelData, name), read_transformer);
+}
+
 TEST(HubModels, AreBasesByTheirNames) {
-  const std::optional<Transformer> small = model_of_hub("Qwen/Qwen2.5-1.5B-Instruct");
-  ASSERT_TRUE(small);
-  EXPECT_EQ(small->layers, 28);
-  EXPECT_EQ(small->title, "Qwen2.5-1.5B-Instruct");
-  EXPECT_FALSE(model_of_hub("llama3-8b"));  // which is shipped
-  EXPECT_FALSE(model_of_hub("nobody/knows-3b"));
-  const std::optional<Transformer> biased = model_of_hub("baichuan-inc/Baichuan2-13B-Base");
-  ASSERT_TRUE(biased);
-  EXPECT_EQ(biased->positions, Positions::alibi);
-  const std::optional<Transformer> mixed = model_of_hub("Qwen/Qwen3.5-27B");
-  ASSERT_TRUE(mixed && mixed->mixer);
-  EXPECT_EQ(mixed->mixer->heads, 48);
-  const std::optional<Transformer> convolved = model_of_hub("LiquidAI/LFM2-700M");
-  ASSERT_TRUE(convolved);
-  EXPECT_EQ(parameters(*convolved), 742'489'344);
+  const Transformer small = by_name("Qwen/Qwen2.5-1.5B-Instruct");
+  EXPECT_EQ(small.layers, 28);
+  EXPECT_EQ(small.title, "Qwen2.5-1.5B-Instruct");
+  EXPECT_EQ(by_name("baichuan-inc/Baichuan2-13B-Base").positions, Positions::alibi);
+  const Transformer mixed = by_name("Qwen/Qwen3.5-27B");
+  ASSERT_TRUE(mixed.mixer);
+  EXPECT_EQ(mixed.mixer->heads, 48);
+  EXPECT_EQ(parameters(by_name("LiquidAI/LFM2-700M")), 742'489'344);
+  EXPECT_THROW(static_cast<void>(by_name("nobody/knows-3b")), InputError);
+}
+
+/// What is shipped, with one file in the place of another.
+class BrokenData {
+ public:
+  BrokenData(const std::string& file, std::string_view text) {
+    namespace fs = std::filesystem;
+    fs::create_directory(folder_.path() / "configs");
+    fs::create_directory_symlink(data_root() / "models", folder_.path() / "models");
+    for (const auto& entry : fs::directory_iterator(data_root() / "configs")) {
+      if (entry.path().filename() != file) {
+        fs::create_symlink(entry.path(), folder_.path() / "configs" / entry.path().filename());
+      }
+    }
+    path_ = folder_.file("configs/" + file, text);
+    setenv("TITER_DATA", folder_.path().c_str(), 1);
+  }
+  BrokenData(const BrokenData&) = delete;
+  BrokenData& operator=(const BrokenData&) = delete;
+  ~BrokenData() { unsetenv("TITER_DATA"); }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  testing::TemporaryFolder folder_;
+  std::string path_;
+};
+
+std::string refusal_of(const std::function<void()>& read) {
+  try {
+    read();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(HubModels, OfABrokenFileSayWhereItIsBroken) {
+  const auto read = [] { static_cast<void>(hub_model("meta-llama/Llama-3.1-8B")); };
+  {
+    const BrokenData lacking("hub.json", R"({"not_of_shape": []})");
+    EXPECT_EQ(refusal_of(read), lacking.path() + ":1:1: shipped: expected an object");
+  }
+  const BrokenData shorter("hub.json", R"({"not_of_shape": [], "shipped": {}, "like": {},
+  "models": [{"all": {}, "keys": ["a", "b"], "models": {"llama318b": [1]}}]})");
+  EXPECT_EQ(refusal_of(read),
+            shorter.path() + ":2:69: llama318b: expected 2 values, one for each key");
+}
+
+TEST(Formats, OfABrokenFileSayWhereItIsBroken) {
+  const BrokenData broken("formats.json",
+                          R"({"formats": [{"nam": "a file", "import": "nobody"}]})");
+  const std::string refusal =
+      refusal_of([] { static_cast<void>(import_text("{\"a\": 1}", "a.json")); });
+  EXPECT_NE(refusal.find(broken.path() + ":1:"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("formats.0.nam"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("nobody"), std::string::npos) << refusal;
 }
 
 }  // namespace TITER_TEST_FILE

@@ -62,9 +62,6 @@ struct ImportedRun {
                                       const std::string& file,
                                       const ImportOptions& options = {});
 
-/// One of the Hub's models whose widths are known, by its name there; none that is shipped.
-[[nodiscard]] std::optional<Transformer> model_of_hub(const std::string& name);
-
 /// Throws InputError for adapters that no run of this model can have: beside its experts. Of what
 /// names no shipped model import_files() asks by itself.
 void check_adapters(const ImportedRun& imported, const Transformer& model);

@@ -8,18 +8,14 @@
 #include "import/import_parts.hpp"
 #include "import/recipes/recipe_parts.hpp"
 #include "titer/input/file.hpp"
+#include "titer/input/read_document.hpp"
 #include "titer/input/shipped_data.hpp"
-#include "titer/units/ensure.hpp"
-#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
 
-struct FormatReader {
-  std::string_view name;
-  void (*import)(const ImportTask& task);
-};
-constexpr auto kReaders = std::to_array<FormatReader>({
+using ImportFormat = void (*)(const ImportTask& task);
+constexpr auto kReaders = std::to_array<Choice<ImportFormat>>({
     {"adapter", import_adapter},
     {"axolotl", import_axolotl},
     {"llama_factory", import_llama_factory},
@@ -60,29 +56,33 @@ constexpr auto kReaders = std::to_array<FormatReader>({
     {"neox", import_neox},
 });
 
-ForeignFormat read_format(const Value& row) {
-  const auto text = [&](std::string_view key) {
-    const Value* const value = row.find(key);
-    return value == nullptr ? std::string() : value->text;
-  };
-  const FormatReader* const reader = first_with(kReaders, text("import"), &FormatReader::name);
-  ensure(reader != nullptr || text("import").empty(), "a format's reader is in the list");
-  return {.name = text("name"),
-          .syntaxes = text("syntaxes"),
-          .all = text("all"),
-          .any = text("any"),
-          .import = reader == nullptr ? nullptr : reader->import,
-          .is_model = row.find("is_model") != nullptr,
-          .program = text("program"),
-          .instead = text("instead"),
-          .is_trainer = row.find("is_trainer") != nullptr,
-          .comes_in_parts = row.find("comes_in_parts") != nullptr};
+ForeignFormat read_format(Reader& in) {
+  const auto words = [&](std::string_view key) { return in.maybe_text(key).value_or(""); };
+  ForeignFormat format{
+      .name = in.text("name"),
+      .syntaxes = words("syntaxes"),
+      .all = words("all"),
+      .any = words("any"),
+      .import = in.maybe_choice<ImportFormat>("import", kReaders).value_or(nullptr),
+      .is_model = in.flag("is_model", false),
+      .program = words("program"),
+      .instead = words("instead"),
+      .is_trainer = in.flag("is_trainer", false),
+      .comes_in_parts = in.flag("comes_in_parts", false)};
+  in.finish();
+  return format;
 }
 
 }  // namespace
 
 std::vector<ForeignFormat> foreign_formats() {
-  return each_of(load_json(data_root() / "configs/formats.json").root.items, read_format);
+  return read_document(load_json(data_root() / "configs/formats.json"), [](Reader& in) {
+    std::vector<ForeignFormat> formats;
+    for (Reader& row : in.objects("formats")) {
+      formats.push_back(read_format(row));
+    }
+    return formats;
+  });
 }
 
 }  // namespace titer

@@ -88,12 +88,6 @@ std::vector<std::string> put_model_of_config(const ImportTask& task, const Value
   return read.ignored;
 }
 
-std::optional<Transformer> model_of_hub(const std::string& name) {
-  const std::optional<HubModel> known = hub_model(name);
-  return known && known->shipped.empty() ? std::optional(transformer_of(*known, name))
-                                         : std::nullopt;
-}
-
 std::string file_beside(const ImportTask& task, const std::string& named) {
   namespace fs = std::filesystem;
   std::error_code ignored;

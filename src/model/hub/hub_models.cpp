@@ -2,6 +2,8 @@
 
 #include "titer/model/hub/hub_models.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -15,8 +17,6 @@
 
 namespace titer {
 namespace {
-
-Document load_hub() { return load_json(data_root() / "configs/hub.json"); }
 
 bool lists(const Value& words, std::string_view word) {
   return std::ranges::any_of(words.items, [&](const Value& item) { return item.text == word; });
@@ -86,9 +86,9 @@ std::string bare_name(const std::vector<std::string>& words) {
 
 /// By the first of the tables that has it: the keys of all its models, and those in whose values
 /// they differ. These are written nowhere that a message could name.
-std::optional<HubModel> model_in(const Value& tables, std::string_view name) {
-  for (const Value& table : tables.items) {
-    const Value* const row = table.find("models")->find(name);
+std::optional<HubModel> model_in(const Hub& hub, std::string_view list, std::string_view name) {
+  for (const Value& table : hub.list(list).items) {
+    const Value* const row = hub.object("models", &table).find(name);
     if (row == nullptr) {
       continue;
     }
@@ -97,42 +97,70 @@ std::optional<HubModel> model_in(const Value& tables, std::string_view name) {
       value.origin = {};
       made.config.add(key, std::move(value));
     };
-    for (const auto& [key, value] : table.find("all")->members) {
+    for (const auto& [key, value] : hub.object("all", &table).members) {
       add(key, value);
     }
-    for (std::size_t i = 0; i < row->items.size(); ++i) {
-      add(table.find("keys")->items[i].text, row->items[i]);
+    const std::vector<Value>& keys = hub.list("keys", &table).items;
+    if (keys.size() != row->items.size()) {
+      hub.refuse(*row, fmt::format("{}: expected {} values, one for each key", name, keys.size()));
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      add(keys[i].text, row->items[i]);
     }
     return made;
   }
   return std::nullopt;
 }
 
-std::optional<HubModel> model_called(const Value& hub, std::string bare) {
-  const Value& shipped = *hub.find("shipped");
-  const Value& models = *hub.find("models");
+std::optional<HubModel> model_called(const Hub& hub, std::string bare) {
+  const Value& shipped = hub.object("shipped");
   const std::size_t version = bare.rfind('v');
-  const bool is_known = model_in(models, bare) || shipped.find(bare) != nullptr;
+  const bool is_known = model_in(hub, "models", bare) || shipped.find(bare) != nullptr;
   if (!is_known && version != std::string::npos && version > 0 &&
       bare.find_first_not_of("0123456789", version + 1) == std::string::npos) {
     bare.resize(version);  // v0.1
   }
-  if (const Value* like = hub.find("like")->find(bare)) {
+  if (const Value* like = hub.object("like").find(bare)) {
     bare = like->text;
   }
   if (const Value* name = shipped.find(bare)) {
     return HubModel{.shipped = name->text, .config = {}};
   }
-  return model_in(models, bare);
+  return model_in(hub, "models", bare);
 }
 
 }  // namespace
 
+Hub::Hub() : document_(load_json(data_root() / "configs/hub.json")) {}
+
+const Value& Hub::list(std::string_view key, const Value* of) const {
+  return member(key, of == nullptr ? document_.root : *of, Value::Kind::array, "a list");
+}
+
+const Value& Hub::object(std::string_view key, const Value* of) const {
+  return member(key, of == nullptr ? document_.root : *of, Value::Kind::object, "an object");
+}
+
+void Hub::refuse(const Value& value, const std::string& why) const {
+  throw InputError(document_.where(value.origin) + ": " + why);
+}
+
+const Value& Hub::member(std::string_view key,
+                         const Value& of,
+                         Value::Kind kind,
+                         std::string_view expected) const {
+  const Value* const found = of.find(key);
+  if (found == nullptr || found->kind != kind) {
+    refuse(found == nullptr ? of : *found, fmt::format("{}: expected {}", key, expected));
+  }
+  return *found;
+}
+
 std::optional<HubModel> hub_model(std::string_view name) {
-  const Value hub = load_hub().root;
-  const std::vector<std::string> words = words_of_shape(name, *hub.find("not_of_shape"));
+  const Hub hub;
+  const std::vector<std::string> words = words_of_shape(name, hub.list("not_of_shape"));
   auto found = model_called(hub, bare_name(words));
-  if (const std::vector<std::string> begin = words_to_size(words, *hub.find("of_other_shape"));
+  if (const std::vector<std::string> begin = words_to_size(words, hub.list("of_other_shape"));
       !found && !begin.empty() && begin.size() < words.size()) {
     found = model_called(hub, bare_name(begin));
     if (found) {
@@ -143,7 +171,7 @@ std::optional<HubModel> hub_model(std::string_view name) {
 }
 
 std::optional<Value> config_in_hub(std::string_view list, std::string_view name) {
-  const auto found = model_in(*load_hub().root.find(list), name);
+  const auto found = model_in(Hub(), list, name);
   return found ? std::optional(found->config) : std::nullopt;
 }
 

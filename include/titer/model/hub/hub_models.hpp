@@ -10,6 +10,25 @@
 
 namespace titer {
 
+/// The file. Throws InputError where it is not as it has to be.
+class Hub {
+ public:
+  Hub();
+
+  /// Its member of that name, or one of a part of it.
+  [[nodiscard]] const Value& list(std::string_view key, const Value* of = nullptr) const;
+  [[nodiscard]] const Value& object(std::string_view key, const Value* of = nullptr) const;
+  [[noreturn]] void refuse(const Value& value, const std::string& why) const;
+
+ private:
+  [[nodiscard]] const Value& member(std::string_view key,
+                                    const Value& of,
+                                    Value::Kind kind,
+                                    std::string_view expected) const;
+
+  Document document_;
+};
+
 /// A model of the Hub whose shape is known here.
 struct HubModel {
   std::string shipped{};  // the shipped model that it is; "" for one that is told by

@@ -4,6 +4,7 @@
 #include "app/output/output_file.hpp"
 #include "app/question_command.hpp"
 #include "titer/import/imported.hpp"
+#include "titer/input/read_document.hpp"
 #include "titer/report/evidence/import_report.hpp"
 #include "titer/scenario/source.hpp"
 
@@ -56,12 +57,7 @@ constexpr std::array<Choice<ImportFormat>, 2> kImportFormats = {
     {{"text", ImportFormat::text}, {"json", ImportFormat::json}}};
 
 Transformer load_model(const std::string& name) {
-  const Document document = load_data(kModelData, name);
-  Problems problems;
-  Reader in(document, problems);
-  Transformer model = read_transformer(in);
-  problems.raise();
-  return model;
+  return read_document(load_data(kModelData, name), read_transformer);
 }
 
 ImportOptions import_options(const ImportCommand& command) {
@@ -85,11 +81,7 @@ ImportOptions import_options(const ImportCommand& command) {
   options.devices = command.devices;
   options.vocabulary = command.vocabulary;
   if (!command.model.empty()) {
-    const std::optional<Transformer> known = model_of_hub(command.model);
-    const bool is_file = std::filesystem::exists(command.model);
-    options.base = known && !is_file && !is_shipped(kModelData, command.model)
-                       ? known
-                       : load_model(command.model);
+    options.base = load_model(command.model);
   }
   if (!command.cluster.empty()) {
     static_cast<void>(load_data(kClusterData, command.cluster));
