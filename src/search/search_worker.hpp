@@ -11,8 +11,8 @@
 #include "search_score.hpp"
 #include "titer/cost/cost_finder.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/search/bound/memory_bound.hpp"
 #include "titer/search/known_work.hpp"
-#include "titer/search/memory_bound.hpp"
 
 namespace titer {
 

@@ -9,8 +9,8 @@
 #include "titer/input/read_document.hpp"
 #include "titer/plan/schedule/listed_schedule.hpp"
 #include "titer/plan/schedule/read_schedule.hpp"
-#include "titer/search/memory_bound.hpp"
-#include "titer/search/search_bound.hpp"
+#include "titer/search/bound/memory_bound.hpp"
+#include "titer/search/bound/search_bound.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "titer/cost/cost_finder.hpp"
-#include "titer/search/search_bound.hpp"
+#include "titer/search/bound/search_bound.hpp"
 #include "titer/search/search_space.hpp"
 
 namespace titer {

@@ -1,4 +1,4 @@
-#include "titer/search/memory_bound.hpp"
+#include "titer/search/bound/memory_bound.hpp"
 
 #include <algorithm>
 
