@@ -13,6 +13,8 @@
 #include "titer/campaign/economy.hpp"
 #include "titer/campaign/goodput.hpp"
 #include "titer/scenario/source.hpp"
+#include "titer/units/blanks.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -21,11 +23,9 @@ namespace {
 /// A watt is the unit of bare numbers: "450,-" is "450 W,-".
 std::string watts_of(std::string_view values) {
   std::string text;
-  while (!values.empty()) {
-    const std::string one(values.substr(0, values.find(',')));
+  for (const std::string_view one : divided(values, ",")) {
     const bool is_bare = one != "-" && !parse<Watts>(one);
-    text += (text.empty() ? "" : ",") + one + (is_bare ? " W" : "");
-    values.remove_prefix(std::min(values.size(), one.size() + 1));
+    add_listed(text, std::string(one) + (is_bare ? " W" : ""), ",");
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "titer/input/words.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -16,12 +17,6 @@ std::string shown_value(const Value& value) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   return shortened(text, kLongestShown);
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
 }
 
 /// A number, also as 220_000_000.

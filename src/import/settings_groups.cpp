@@ -6,6 +6,7 @@
 #include "titer/import/settings.hpp"
 #include "titer/input/known_settings.hpp"
 #include "titer/input/words.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -73,10 +74,8 @@ bool is_harmless(std::string_view key, std::string_view program) {
 }
 
 void Settings::skip(std::string_view what, std::string_view patterns) {
-  for (std::size_t begin = 0; begin < patterns.size();) {
-    const std::size_t end = std::min(patterns.find(' ', begin), patterns.size());
-    skip_one(what, patterns.substr(begin, end - begin));
-    begin = end + 1;
+  for (const std::string_view pattern : words_of(patterns)) {
+    skip_one(what, pattern);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "titer/units/blanks.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
 
@@ -292,10 +293,8 @@ void add_key(Value& object, Key key) {
 
 const Value* at(const Value& schema, std::string_view path) {
   const Value* here = &schema;
-  while (here != nullptr && !path.empty()) {
-    const std::string_view key = path.substr(0, path.find('.'));
-    here = inside(*here, key);
-    path.remove_prefix(std::min(path.size(), key.size() + 1));
+  for (const std::string_view key : divided(path, ".")) {
+    here = here == nullptr ? nullptr : inside(*here, key);
   }
   return here;
 }

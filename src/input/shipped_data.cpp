@@ -10,6 +10,7 @@
 #include "titer/input/input_error.hpp"
 #include "titer/input/questions_of_runs.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -46,11 +47,8 @@ std::optional<fs::path> data_beside_module() {
 std::vector<fs::path> data_folders() {
   std::vector<fs::path> folders;
   const char* const own = std::getenv("TITER_PATH");
-  std::string_view rest = own == nullptr ? "" : own;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    const fs::path folder = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (const std::string_view part : divided(own == nullptr ? "" : own, ":")) {
+    const fs::path folder = part;
     std::error_code ignored;
     if (!folder.empty() && !fs::is_directory(folder, ignored)) {
       throw InputError("TITER_PATH: " + folder.string() +

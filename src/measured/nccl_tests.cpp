@@ -283,10 +283,8 @@ class NcclTestsReader {
 
 MeasuredCollective parse_nccl_tests(std::string_view text, std::string source_name) {
   NcclTestsReader reader(std::move(source_name));
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    reader.line(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view line : divided(text, "\n")) {
+    reader.line(line);
   }
   return reader.finish();
 }

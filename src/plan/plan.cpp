@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/place/rank_order.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -28,10 +29,7 @@ struct RankOrder {
 std::optional<RankOrder> parse_rank_order(std::string_view text) {
   std::vector<Dimension> order;
   std::vector<std::string_view> seen;
-  while (!text.empty()) {
-    const std::size_t dash = std::min(text.find('-'), text.size());
-    const std::string_view word = text.substr(0, dash);
-    text.remove_prefix(std::min(dash + 1, text.size()));
+  for (const std::string_view word : divided(text, "-")) {
     const auto* known = std::ranges::find(kDimensionNames, word, &DimensionName::name);
     if (known == kDimensionNames.end() || includes(seen, word)) {
       return std::nullopt;

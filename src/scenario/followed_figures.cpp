@@ -8,6 +8,7 @@
 #include <set>
 
 #include "titer/scenario/data_files.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 
@@ -114,12 +115,9 @@ class Follower {
     }
     Value* holder = nullptr;
     Value* here = of == nullptr ? &root_ : &named_(*of);
-    std::string_view rest = path.text;
-    while (here != nullptr && !rest.empty()) {
-      const std::string_view name = rest.substr(0, rest.find('.'));
-      rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    for (const std::string_view name : divided(path.text, ".")) {
       holder = here;
-      here = member_or_item(*here, name);
+      here = here == nullptr ? nullptr : member_or_item(*here, name);
     }
     if (here == nullptr || holder == nullptr) {
       fail(path,

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "titer/input/reader.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/number_text.hpp"
 
 namespace titer {
@@ -39,9 +40,7 @@ constexpr std::array<Dialect, 4> kDialects = {{
 
 /// "4(x2),1": four tasks on each of the first two nodes, one on the third.
 std::size_t tasks_of_node(std::string_view text, std::size_t node) {
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string_view part = text.substr(0, comma);
+  for (std::string_view part : divided(text, ",")) {
     std::size_t nodes = 1;
     if (const std::size_t open = part.find("(x"); open != std::string_view::npos) {
       nodes =
@@ -52,7 +51,6 @@ std::size_t tasks_of_node(std::string_view text, std::size_t node) {
       return std::max<std::size_t>(1, number_of_text<std::size_t>(part).value_or(1));
     }
     node -= nodes;
-    text.remove_prefix(std::min(text.size(), comma + 1));
   }
   return 1;
 }

@@ -4,6 +4,7 @@
 
 #include "sweep_axes.hpp"
 #include "sweep_numbers.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -96,10 +97,8 @@ const Value* value_that_sets(const Axis& axis, std::string_view path) {
   path.remove_prefix(axis.path.size() + 1);
   for (const Value& value : axis.values) {
     const Value* inner = &value;
-    for (std::string_view rest = path; inner != nullptr && !rest.empty();) {
-      const std::size_t dot = std::min(rest.find('.'), rest.size());
-      inner = inner->find(rest.substr(0, dot));
-      rest.remove_prefix(std::min(dot + 1, rest.size()));
+    for (const std::string_view key : divided(path, ".")) {
+      inner = inner == nullptr ? nullptr : inner->find(key);
     }
     if (inner != nullptr) {
       return &value;

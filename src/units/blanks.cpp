@@ -9,13 +9,19 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
 }
 
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
-    words.push_back(text.substr(0, text.find_first_of(kBlanks)));
-    text.remove_prefix(words.back().size());
-  }
+std::vector<std::string_view> words_of(std::string_view text, std::string_view between) {
+  std::vector<std::string_view> words = divided(text, between);
+  std::erase_if(words, [](std::string_view word) { return word.empty(); });
   return words;
+}
+
+std::vector<std::string_view> divided(std::string_view text, std::string_view ends) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    parts.push_back(text.substr(0, text.find_first_of(ends)));
+    text.remove_prefix(std::min(parts.back().size() + 1, text.size()));
+  }
+  return parts;
 }
 
 bool begins_as(std::string_view text, std::string_view pair) {

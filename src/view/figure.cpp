@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "titer/units/blanks.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
@@ -21,9 +22,7 @@ struct Column {
 
 std::vector<Column> named_columns(std::string_view names) {
   std::vector<Column> columns;
-  while (!names.empty()) {
-    const std::string_view word = names.substr(0, names.find(' '));
-    names.remove_prefix(std::min(word.size() + 1, names.size()));
+  for (const std::string_view word : words_of(names)) {
     const std::size_t equals = word.find('=');
     columns.push_back({std::string(word.substr(0, equals)),
                        std::string(equals == word.npos ? word : word.substr(equals + 1))});

@@ -9,6 +9,7 @@
 #include "html_style.hpp"
 #include "plot_drawing.hpp"
 #include "plot_style.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/view/svg.hpp"
 
 namespace titer {
@@ -154,10 +155,8 @@ std::string pictures(const View& view, const std::string& prefix) {
 /// As they are: an end of line is none of the characters that would be written out.
 std::string escaped_lines(std::string_view text) {
   std::string safe;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
+  for (const std::string_view line : divided(text, "\n")) {
     safe += escaped(line) + "\n";
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
   return safe;
 }

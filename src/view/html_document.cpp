@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "html_parts.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/view/svg.hpp"
 
 namespace titer {
@@ -24,10 +25,8 @@ std::string deeper(std::string html) {
 /// A paragraph for each line.
 std::string paragraphs(std::string_view text) {
   std::string elements;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    elements += line.empty() ? "" : fmt::format("<p>{}</p>\n", escaped(line));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  for (const std::string_view line : words_of(text, "\n")) {
+    elements += fmt::format("<p>{}</p>\n", escaped(line));
   }
   return elements;
 }

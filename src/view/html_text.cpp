@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "html_parts.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/view/svg.hpp"
 #include "titer/view/table.hpp"
@@ -17,16 +18,6 @@ constexpr std::size_t kManyColumns = 9;
 
 std::size_t indent_of(std::string_view line) {
   return std::min(line.find_first_not_of(' '), line.size());
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    lines.push_back(line);
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return lines;
 }
 
 std::vector<Row> pairs_of(const Figures& figures) {
@@ -81,7 +72,7 @@ class TextReader {
       if (const auto* table = std::get_if<TextView::Table>(&block)) {
         add_table(*table);
       } else {
-        for (const std::string_view line : lines_of(std::get<std::string>(block))) {
+        for (const std::string_view line : divided(std::get<std::string>(block), "\n")) {
           add_line(line);
         }
       }

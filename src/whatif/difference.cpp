@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "input_changes.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/whatif/shapley.hpp"
 
 namespace titer {
@@ -15,11 +16,9 @@ namespace {
 /// The value at `path`, made on the way as an object where there is none.
 Value& made_at(Value& root, std::string_view path) {
   Value* here = &root;
-  while (!path.empty()) {
-    const std::string key(path.substr(0, path.find('.')));
-    path.remove_prefix(std::min(key.size() + 1, path.size()));
+  for (const std::string_view key : divided(path, ".")) {
     if (here->find(key) == nullptr) {
-      here->add(key, Value::make_object());
+      here->add(std::string(key), Value::make_object());
     }
     here = here->find(key);
   }

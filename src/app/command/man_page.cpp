@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "titer/ask/shipped.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/listed.hpp"
 
 namespace titer {
@@ -135,9 +136,7 @@ std::string commands(const CLI::App& app) {
 std::string remarks(std::string_view footer) {
   std::string notes;
   std::string examples;
-  while (!footer.empty()) {
-    const std::string_view line = footer.substr(0, footer.find('\n'));
-    footer.remove_prefix(std::min(line.size() + 1, footer.size()));
+  for (const std::string_view line : divided(footer, "\n")) {
     if (line.starts_with("  ")) {
       examples += troff(line.substr(2)) + "\n";
     } else if (!line.empty() && line != "Examples:") {

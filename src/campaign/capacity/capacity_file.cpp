@@ -14,6 +14,7 @@
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/scenario/named_scenario.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
 
@@ -74,14 +75,12 @@ void read_deadline(const Field<Q>& own, Reader& in, Q& question) {
 /// "1024,2048" as --devices gives it.
 std::vector<std::int64_t> listed_counts(std::string_view text) {
   std::vector<std::int64_t> counts;
-  while (!text.empty()) {
-    const std::string_view one = text.substr(0, text.find(','));
+  for (const std::string_view one : divided(text, ",")) {
     const auto count = number_of_text<std::int64_t>(one);
     if (!count) {
       return {};
     }
     counts.push_back(*count);
-    text.remove_prefix(std::min(text.size(), one.size() + 1));
   }
   return counts;
 }

@@ -9,6 +9,7 @@
 #include "campaign/course_document.hpp"
 #include "titer/campaign/capacity_table.hpp"
 #include "titer/scenario/data_files.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -40,11 +41,9 @@ std::vector<Value> take_texts(Document& document, std::string_view key) {
     return texts;
   }
   if (written->kind == Value::Kind::text) {
-    for (std::string_view rest = written->text; !rest.empty();) {
-      const std::string_view one = rest.substr(0, rest.find(','));
+    for (const std::string_view one : divided(written->text, ",")) {
       texts.emplace_back(one);
       texts.back().origin = written->origin;
-      rest.remove_prefix(std::min(rest.size(), one.size() + 1));
     }
   } else {
     texts = written->items;

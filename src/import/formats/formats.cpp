@@ -12,6 +12,8 @@
 #include "overrides.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
+#include "titer/units/blanks.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -73,23 +75,11 @@ class Members {
   std::map<std::string, const Value*, std::less<>> of_root_;
 };
 
-template <class Visit>
-void each_word(std::string_view words, const Visit& visit) {
-  for (std::size_t begin = 0; begin < words.size();) {
-    const std::size_t end = std::min(words.find(' ', begin), words.size());
-    visit(words.substr(begin, end - begin));
-    begin = end + 1;
-  }
-}
-
 bool fits(const ForeignFormat& format, const Members& root, std::string_view syntax) {
-  bool reads = false;
-  each_word(format.syntaxes, [&](std::string_view word) { reads = reads || word == syntax; });
-  bool has_all = true;
-  each_word(format.all, [&](std::string_view path) { has_all = has_all && root.has(path); });
-  bool has_any = format.any.empty();
-  each_word(format.any, [&](std::string_view path) { has_any = has_any || root.has(path); });
-  return reads && has_all && has_any;
+  const auto is_there = [&](std::string_view path) { return root.has(path); };
+  return includes(words_of(format.syntaxes), syntax) &&
+         std::ranges::all_of(words_of(format.all), is_there) &&
+         (format.any.empty() || std::ranges::any_of(words_of(format.any), is_there));
 }
 
 /// A template has names where values are to be put.

@@ -7,6 +7,7 @@
 #include "hf_parts.hpp"
 #include "import/formats/formats.hpp"
 #include "titer/input/words.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -16,9 +17,7 @@ namespace {
 std::optional<std::int64_t> included_devices(Settings& in) {
   const std::string hosts = in.text("include").value_or("");
   std::int64_t count = 0;
-  for (std::size_t begin = 0; begin < hosts.size();) {
-    const std::size_t end = std::min(hosts.find('@', begin), hosts.size());
-    const std::string host = hosts.substr(begin, end - begin);
+  for (const std::string_view host : divided(hosts, "@")) {
     const std::size_t colon = host.find(':');
     const bool is_list =
         colon != host.npos && host.find_first_not_of("0123456789,", colon + 1) == host.npos;
@@ -26,7 +25,6 @@ std::optional<std::int64_t> included_devices(Settings& in) {
       return std::nullopt;
     }
     count += 1 + std::count(host.begin() + static_cast<std::ptrdiff_t>(colon), host.end(), ',');
-    begin = end + 1;
   }
   return count > 0 ? std::optional(count) : std::nullopt;
 }

@@ -4,46 +4,23 @@
 
 #include "hf_parts.hpp"
 #include "titer/input/known_settings.hpp"
+#include "titer/units/blanks.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
 
-/// Words of a list, or of a text with commas or blanks.
-std::vector<std::string> target_words(const ImportTask& task, std::string_view key) {
-  std::vector<std::string> words;
-  const Value* const value = task.in.raw(key);
-  if (value != nullptr && value->kind == Value::Kind::array) {
-    for (const Value& item : value->items) {
-      words.push_back(item.text);
-    }
-    return words;
-  }
-  const std::string text = task.in.word(key).value_or("");
-  constexpr std::string_view between = ", []'\"";  // as a shell's word, "[q_proj,v_proj]"
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find_first_of(between, begin), text.size());
-    if (end > begin) {
-      words.push_back(text.substr(begin, end - begin));
-    }
-    begin = end + 1;
-  }
-  return words;
-}
-
 void add_target(std::string_view names, std::vector<std::string>& targets) {
-  for (std::size_t begin = 0; begin < names.size();) {
-    const std::size_t end = std::min(names.find(' ', begin), names.size());
-    std::string name(names.substr(begin, end - begin));
-    if (std::find(targets.begin(), targets.end(), name) == targets.end()) {
-      targets.push_back(std::move(name));
+  for (const std::string_view name : words_of(names)) {
+    if (!includes(targets, name)) {
+      targets.emplace_back(name);
     }
-    begin = end + 1;
   }
 }
 
 Value targets_of(const ImportTask& task, const AdapterKeys& keys) {
   const std::string_view key = keys.targets;
-  std::vector<std::string> words = target_words(task, key);
+  std::vector<std::string> words = listed_words(task, key);
   if (words.empty()) {
     if (!keys.tells_targets) {
       assume(task, key, "taken as " + std::string(keys.usual_targets));
@@ -86,7 +63,7 @@ bool is_held_whole(const Value& plan) {
 
 /// Whether one of the modules holds several matrices, beside which is one adapter.
 bool names_fused(const ImportTask& task, const AdapterKeys& keys) {
-  const std::vector<std::string> words = target_words(task, keys.targets);
+  const std::vector<std::string> words = listed_words(task, keys.targets);
   const Value modules = known_settings("peft-adapter", "targets");
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     const Value* const known = modules.find(word);

@@ -11,6 +11,7 @@
 #include "import/formats/overrides.hpp"
 #include "titer/input/words.hpp"
 #include "titer/model/huggingface/huggingface.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -147,14 +148,12 @@ namespace {
 
 /// "n_embd=1024,n_layer=24" over what is there; false for another text.
 [[nodiscard]] bool put_changes(Value& config, std::string_view changes, const std::string& file) {
-  while (!changes.empty()) {
-    const std::string_view word = changes.substr(0, changes.find(','));
+  for (const std::string_view word : divided(changes, ",")) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos || equals == 0) {
       return false;
     }
     put_at(config, word.substr(0, equals), parse_yaml(word.substr(equals + 1), file).root, {});
-    changes.remove_prefix(std::min(word.size() + 1, changes.size()));
   }
   return true;
 }

@@ -6,6 +6,7 @@
 
 #include "hf_parts.hpp"
 #include "import/recipes/recipe_parts.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -264,15 +265,9 @@ void put_all_bf16(const ImportTask& task) {
 }
 
 std::string first_given(const Settings& in, std::string_view keys) {
-  for (std::size_t begin = 0; begin < keys.size();) {
-    const std::size_t end = std::min(keys.find(' ', begin), keys.size());
-    std::string key(keys.substr(begin, end - begin));
-    if (in.has(key)) {
-      return key;
-    }
-    begin = end + 1;
-  }
-  return std::string(keys.substr(0, keys.find(' ')));
+  const std::vector<std::string_view> names = words_of(keys);
+  const auto given = std::ranges::find_if(names, [&](std::string_view key) { return in.has(key); });
+  return std::string(given == names.end() ? names.front() : *given);
 }
 
 void put_trainer(const ImportTask& task, const TrainerKeys& keys) { Trainer(task, keys).read(); }

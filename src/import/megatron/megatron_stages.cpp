@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "import/import_parts.hpp"
+#include "titer/units/blanks.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -215,24 +217,14 @@ class MegatronStages {
 }  // namespace
 
 std::vector<std::string> listed_words(const ImportTask& task, std::string_view key) {
-  std::vector<std::string> words;
-  const Value* const written = task.in.raw(key);
-  if (written != nullptr && written->kind == Value::Kind::array) {
-    for (const Value& item : written->items) {
-      words.push_back(item.text);
-    }
-    return words;
+  if (const Value* const written = task.in.raw(key);
+      written != nullptr && written->kind == Value::Kind::array) {
+    return each_of(written->items, &Value::text);
   }
+  // Brackets stand around lists that are one word of a shell, with quotes around names or all.
   const std::string text = task.in.word(key).value_or("");
-  for (std::size_t begin = 0; begin < text.size();) {
-    // Brackets stand around the lists of Megatron's own tests, within quotes for their shell.
-    const std::size_t end = std::min(text.find_first_of(", []", begin), text.size());
-    if (end > begin) {
-      words.push_back(text.substr(begin, end - begin));
-    }
-    begin = end + 1;
-  }
-  return words;
+  const std::vector<std::string_view> words = words_of(text, ", []'\"");
+  return {words.begin(), words.end()};
 }
 
 void put_megatron_stages(const ImportTask& task, const Degrees& degrees) {

@@ -14,6 +14,7 @@
 #include "titer/input/words.hpp"
 #include "titer/model/huggingface/huggingface.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -45,13 +46,10 @@ std::string_view name_in_cache(std::string_view path) {
 std::vector<std::string> words_of_shape(std::string_view name, const Value& not_of_shape) {
   const std::string small = lower_name(name_in_cache(name));
   std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= small.size();) {
-    const std::size_t end = std::min(small.find_first_of("-_ ", begin), small.size());
-    std::string word = small.substr(begin, end - begin);
+  for (const std::string_view word : divided(small, "-_ ")) {
     if (!lists(not_of_shape, word)) {
-      words.push_back(std::move(word));
+      words.emplace_back(word);
     }
-    begin = end + 1;
   }
   return words;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "titer/units/blanks.hpp"
+
 namespace titer {
 namespace {
 
@@ -44,15 +46,12 @@ std::string deviation_text(const CheckResult& result) {
 std::string wrapped(std::string_view text, std::string_view indent) {
   std::string lines;
   std::string line;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
+  for (const std::string_view word : divided(text, " ")) {
     if (!line.empty() && indent.size() + line.size() + 1 + word.size() > kTextWidth) {
       lines += fmt::format("{}{}\n", indent, line);
       line.clear();
     }
     line += (line.empty() ? "" : " ") + std::string(word);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return line.empty() ? lines : lines + fmt::format("{}{}\n", indent, line);
 }

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -96,15 +97,12 @@ struct Hosts {
 
 Hosts hosts_of(std::string_view list) {
   Hosts hosts;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    const std::string_view host = list.substr(0, comma);
+  for (const std::string_view host : divided(list, ",")) {
     const std::size_t colon = host.rfind(':');
     const auto slots = colon == host.npos ? std::nullopt : number(host.substr(colon + 1));
     ++hosts.count;
     hosts.slots += slots.value_or(0);
     hosts.tell_all_slots = hosts.tell_all_slots && slots;
-    list.remove_prefix(std::min(comma + 1, list.size()));
   }
   return hosts;
 }

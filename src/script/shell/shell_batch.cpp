@@ -4,6 +4,7 @@
 #include <array>
 
 #include "shell_values.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer::shell {
 namespace {
@@ -12,9 +13,7 @@ namespace {
 /// tells of none.
 std::string gpus_told(std::string_view told, bool has_names) {
   constexpr std::array<std::string_view, 5> names = {"gpu", "npu", "dcu", "mlu", "hpu"};
-  for (std::size_t begin = 0; begin < told.size();) {
-    const std::size_t end = std::min(told.find(',', begin), told.size());
-    const std::string_view entry = told.substr(begin, end - begin);
+  for (const std::string_view entry : divided(told, ",")) {
     const std::string_view one = entry.substr(0, entry.find('('));
     const std::string_view number = one.substr(one.rfind(':') + 1);
     const bool is_named =
@@ -23,7 +22,6 @@ std::string gpus_told(std::string_view told, bool has_names) {
         number.find_first_not_of("0123456789") == std::string_view::npos) {
       return std::string(number);
     }
-    begin = end + 1;
   }
   return "";
 }
@@ -32,10 +30,8 @@ std::string gpus_told(std::string_view told, bool has_names) {
 
 BatchOptions::BatchOptions(std::string_view text, int source) {
   int line = 1;
-  for (std::size_t begin = 0; begin < text.size(); ++line) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    read_line(text.substr(begin, end - begin), {.source = source, .line = line, .column = 1});
-    begin = end + 1;
+  for (const std::string_view written : divided(text, "\n")) {
+    read_line(written, {.source = source, .line = line++, .column = 1});
   }
 }
 

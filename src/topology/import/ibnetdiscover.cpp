@@ -2,6 +2,7 @@
 // in it for each port with a cable, which says where the other end is.
 
 #include "titer/topology/import/fabric_files.hpp"
+#include "titer/units/blanks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -93,7 +94,7 @@ class SubnetReader {
   SubnetReader(std::string_view text, std::string_view source) : text_(text), source_(source) {}
 
   Imported run(std::optional<int> ports) {
-    for (const std::string_view line : text_lines(text_)) {
+    for (const std::string_view line : divided(text_, "\n")) {
       ++line_;
       read_line(line);
     }

@@ -13,6 +13,7 @@
 
 #include "infragraph_vertices.hpp"
 #include "titer/input/input_error.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -226,9 +227,7 @@ class InfraReader {
                                                std::string_view components,
                                                const DeviceKind* kind,
                                                const Value& at) const {
-    while (!components.empty()) {
-      const std::size_t dot = std::min(components.find('.'), components.size());
-      const std::string_view word = components.substr(0, dot);
+    for (const std::string_view word : divided(components, ".")) {
       const std::string name(word.substr(0, word.find('[')));
       const ComponentKind* component =
           kind == nullptr ? nullptr : with_name(kind->components, name);
@@ -243,7 +242,6 @@ class InfraReader {
       }
       paths = std::move(longer);
       kind = component->kind == "device" ? &device(name, at) : nullptr;
-      components.remove_prefix(std::min(dot + 1, components.size()));
     }
     return paths;
   }

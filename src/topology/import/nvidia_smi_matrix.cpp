@@ -6,6 +6,7 @@
 
 #include "text_file.hpp"
 
+#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
 
@@ -156,7 +157,7 @@ class RowReader {
 Matrix parse_matrix(std::string_view text, std::string_view source) {
   Matrix matrix;
   int line = 0;
-  for (const std::string_view one : text_lines(text)) {
+  for (const std::string_view one : divided(text, "\n")) {
     const std::vector<std::string> words = text_words(one);
     ++line;
     if (words.empty()) {
@@ -183,7 +184,7 @@ Matrix parse_matrix(std::string_view text, std::string_view source) {
 }
 
 bool is_nvidia_smi(std::string_view text) {
-  const std::vector<std::string_view> lines = text_lines(text);
+  const std::vector<std::string_view> lines = divided(text, "\n");
   return std::ranges::any_of(lines, [](std::string_view line) {
     return line.find("GPU") != line.npos && is_header(text_words(line));
   });

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "text_file.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -33,7 +34,7 @@ bool names_gpu(std::string_view word, std::size_t number) {
 class RocmSmiReader {
  public:
   RocmSmiReader(std::string_view text, std::string_view source)
-      : lines_(text_lines(text)), source_(source) {}
+      : lines_(divided(text, "\n")), source_(source) {}
 
   Imported run(const LinkFigures& figures) {
     const SmiTable types = table(kLinkTypes);

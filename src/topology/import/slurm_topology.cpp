@@ -11,6 +11,7 @@
 #include "text_file.hpp"
 #include "titer/input/words.hpp"
 #include "titer/topology/import/fabric_files.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/number_text.hpp"
 
 namespace titer {
@@ -75,11 +76,8 @@ class HostList {
     }
     const std::string head = begin + std::string(text.substr(0, open));
     const std::string_view tail = text.substr(close + 1);
-    std::string_view ranges = text.substr(open + 1, close - open - 1);
-    while (!ranges.empty()) {
-      const std::size_t end = std::min(ranges.find(','), ranges.size());
-      add_range(head, ranges.substr(0, end), tail, names);
-      ranges.remove_prefix(std::min(end + 1, ranges.size()));
+    for (const std::string_view range : divided(text.substr(open + 1, close - open - 1), ",")) {
+      add_range(head, range, tail, names);
     }
   }
 
@@ -147,7 +145,7 @@ std::vector<SlurmLine> slurm_lines(std::string_view text, std::string_view sourc
   std::vector<SlurmLine> found;
   std::string whole;
   int number = 0;
-  for (const std::string_view raw : text_lines(text)) {
+  for (const std::string_view raw : divided(text, "\n")) {
     ++number;
     std::string_view line = without_comment(raw);
     const bool goes_on = line.ends_with('\\');
@@ -288,7 +286,7 @@ bool is_slurm_topology(std::string_view text) {
   if (is_slurm_yaml(text)) {
     return true;
   }
-  const std::vector<std::string_view> lines = text_lines(text);
+  const std::vector<std::string_view> lines = divided(text, "\n");
   return std::ranges::any_of(lines, [](std::string_view line) {
     const std::size_t begin = line.find_first_not_of(" \t");
     const std::string key = lower(line.substr(begin == line.npos ? line.size() : begin, 11));

@@ -4,6 +4,7 @@
 
 #include "text_file.hpp"
 #include "titer/input/yaml.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer {
 namespace {
@@ -27,7 +28,7 @@ const Value* clusters_own(const Value& topologies) {
 }  // namespace
 
 bool is_slurm_yaml(std::string_view text) {
-  const std::vector<std::string_view> lines = text_lines(text);
+  const std::vector<std::string_view> lines = divided(text, "\n");
   return std::ranges::any_of(lines, [](std::string_view line) {
     const std::size_t begin = line.find_first_not_of(" \t");
     const std::string_view rest = begin == line.npos ? "" : line.substr(begin);

@@ -35,16 +35,6 @@ std::string file_text(const std::string& path) {
   return text;
 }
 
-std::vector<std::string_view> text_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 std::vector<std::string> text_words(std::string_view line) {
   std::vector<std::string> words;
   std::string word;

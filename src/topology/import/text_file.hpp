@@ -13,8 +13,6 @@ namespace titer {
 /// All of a file; one that cannot be read is an InputError naming it.
 [[nodiscard]] std::string file_text(const std::string& path);
 
-/// The lines of a text, without what ends them.
-[[nodiscard]] std::vector<std::string_view> text_lines(std::string_view text);
 /// The words of a line, without the terminal's underlining.
 [[nodiscard]] std::vector<std::string> text_words(std::string_view line);
 /// Throws InputError with the line of the file.

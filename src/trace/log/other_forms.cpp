@@ -7,6 +7,7 @@
 
 #include "log_reader.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/number_text.hpp"
 
 namespace titer {
@@ -166,14 +167,12 @@ struct Bar {
 /// "1:02:03" or "02:03", in seconds.
 std::optional<double> clock_time(std::string_view text) {
   double seconds = 0;
-  while (!text.empty()) {
-    const std::size_t colon = std::min(text.find(':'), text.size());
-    const auto part = number_of_text<int>(text.substr(0, colon));
+  for (const std::string_view digits : divided(text, ":")) {
+    const auto part = number_of_text<int>(digits);
     if (!part) {
       return std::nullopt;
     }
     seconds = 60 * seconds + *part;
-    text.remove_prefix(std::min(colon + 1, text.size()));
   }
   return seconds;
 }
