@@ -6,10 +6,9 @@
 #include <map>
 #include <set>
 
-#include "campaign/course_document.hpp"
+#include "capacity_lists.hpp"
 #include "titer/campaign/capacity_table.hpp"
 #include "titer/scenario/data_files.hpp"
-#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -17,119 +16,6 @@ namespace {
 
 constexpr std::int64_t kUsualTokens = std::int64_t{16} << 20;  // of a step
 constexpr std::int64_t kUsualSequence = 8192;
-
-/// The lists of a table, taken out of its document, and the changes to scenarios.
-struct TableLists {
-  Document rest;
-  std::vector<Assignment> changes;
-  std::vector<Value> models{};
-  std::vector<Value> clusters{};
-  std::vector<Value> stacks{};  // of clusters, as rents and powers are
-  std::vector<Value> rents{};
-  std::vector<Value> powers{};
-  std::vector<Value> deadlines{};
-};
-
-// Lists of what is shipped by names, or written out.
-constexpr std::array<std::string_view, 3> kOfData = {"models", "clusters", "stacks"};
-
-/// The texts of a list, or of a text with commas between them.
-std::vector<Value> take_texts(Document& document, std::string_view key) {
-  const Value* written = document.root.find(key);
-  std::vector<Value> texts;
-  if (written == nullptr) {
-    return texts;
-  }
-  if (written->kind == Value::Kind::text) {
-    for (const std::string_view one : divided(written->text, ",")) {
-      texts.emplace_back(one);
-      texts.back().origin = written->origin;
-    }
-  } else {
-    texts = written->items;
-  }
-  if (written->kind == Value::Kind::number || written->kind == Value::Kind::object) {
-    texts = {*written};
-  }
-  const auto is_data = [&](const Value& one) {
-    return includes(kOfData, key) && one.kind == Value::Kind::object;
-  };
-  const bool is_right = !texts.empty() && std::ranges::all_of(texts, [&](const Value& one) {
-    return one.kind == Value::Kind::number || is_data(one) ||
-           (one.kind == Value::Kind::text && !one.text.empty());
-  });
-  if (!is_right) {
-    refuse(document, *written, fmt::format("{}: expected texts, such as [\"A\", \"B\"]", key));
-  }
-  document.root.erase(key);
-  return texts;
-}
-
-TableLists lists_of(const Document& document, std::span<const Assignment> changes) {
-  CourseDocument file(document, changes);
-  TableLists lists{.rest = std::move(file.document), .changes = std::move(file.for_scenarios)};
-  lists.models = take_texts(lists.rest, "models");
-  lists.clusters = take_texts(lists.rest, "clusters");
-  lists.stacks = take_texts(lists.rest, "stacks");
-  lists.rents = take_texts(lists.rest, "dollars_per_hour");
-  lists.powers = take_texts(lists.rest, "power");
-  lists.deadlines = take_texts(lists.rest, "deadlines");
-  return lists;
-}
-
-/// That all of these are there; what is wrong with their values is their combinations' problem.
-void check_names(const DataKind& kind, const std::vector<Value>& names, Problems& problems) {
-  for (const Value& name : names) {
-    if (name.kind == Value::Kind::object) {
-      continue;
-    }
-    try {
-      static_cast<void>(load_data(kind, name.text));
-    } catch (const InputError& error) {
-      std::ranges::for_each(error.lines, [&](const std::string& line) { problems.add(line); });
-    }
-  }
-}
-
-/// What belongs to all combinations alike.
-void check(const TableLists& lists) {
-  const Value& root = lists.rest.root;
-  Problems problems;
-  check_names(kModelData, lists.models, problems);
-  check_names(kClusterData, lists.clusters, problems);
-  check_names(kStackData, lists.stacks, problems);
-  const Value* scenario = root.find("scenario");
-  const auto lacks = [&](const std::vector<Value>& list, std::string_view key) {
-    return list.empty() &&
-           (scenario == nullptr || (scenario->kind == Value::Kind::object && !scenario->find(key)));
-  };
-  if (lacks(lists.models, "model") || lacks(lists.clusters, "cluster")) {
-    problems.add(
-        "expected models and clusters (--model A,B --cluster X,Y), or a run that has them");
-  }
-  if (root.find("tokens") == nullptr) {
-    problems.add("expected tokens (--tokens 10T)");
-  }
-  if (root.find("deadline") != nullptr) {
-    problems.add("deadline: expected \"deadlines\" in a comparison, a list");
-  }
-  if (lists.deadlines.empty() && root.find("devices") == nullptr) {
-    problems.add("expected a deadline (--deadline 60d), or devices (--devices 1024,2048)");
-  }
-  const auto check_size = [&](std::string_view key, const std::vector<Value>& list) {
-    if (list.size() > 1 && list.size() != lists.clusters.size()) {
-      problems.add(
-          fmt::format("{}: expected one for all, or one for each of the {} clusters, got {}",
-                      key,
-                      lists.clusters.size(),
-                      list.size()));
-    }
-  };
-  check_size("stacks", lists.stacks);
-  check_size("dollars_per_hour", lists.rents);
-  check_size("power", lists.powers);
-  problems.raise();
-}
 
 bool is_changed(const TableLists& lists, std::string_view path) {
   return includes(lists.changes, path, &Assignment::path);
@@ -140,11 +26,6 @@ Value& object_in(Value& object, std::string_view key) {
     object.add(std::string(key), Value::make_object());
   }
   return *object.find(key);
-}
-
-/// One for all clusters, or that of one; null where there is none.
-const Value* of_cluster(const std::vector<Value>& list, std::size_t number) {
-  return list.empty() ? nullptr : &list[list.size() == 1 ? 0 : number];
 }
 
 /// Questions of one model on one cluster.
@@ -168,9 +49,9 @@ class PairReader {
     const bool is_stack_open = document_.root.find("scenario") == nullptr && lists_.stacks.empty();
     put("model", model);
     put("cluster", cluster);
-    put("stack", of_cluster(lists_.stacks, number));
-    ask("dollars_per_hour", of_cluster(lists_.rents, number));
-    ask("power", of_cluster(lists_.powers, number));
+    put("stack", TableLists::of_cluster(lists_.stacks, number));
+    ask("dollars_per_hour", TableLists::of_cluster(lists_.rents, number));
+    ask("power", TableLists::of_cluster(lists_.powers, number));
     changes_.insert(changes_.end(), lists_.changes.begin(), lists_.changes.end());
     if (Value* scenario = document_.root.find("scenario"); scenario->kind == Value::Kind::object) {
       try {
@@ -351,8 +232,7 @@ void tell_apart(std::string CapacityCase::*name,
 }  // namespace
 
 CapacityTable read_capacity_table(const Document& document, std::span<const Assignment> changes) {
-  const TableLists lists = lists_of(document, changes);
-  check(lists);
+  const TableLists lists = table_lists(document, changes);
   CapacityTable table;
   const Value* scenario = lists.rest.root.find("scenario");
   table.has_run = scenario != nullptr &&
@@ -367,7 +247,7 @@ CapacityTable read_capacity_table(const Document& document, std::span<const Assi
     for (const Value* cluster : cases_of(lists.clusters)) {
       const CapacityCase names{.model = name_of(model),
                                .cluster = name_of(cluster),
-                               .stack = name_of(of_cluster(lists.stacks, number))};
+                               .stack = name_of(TableLists::of_cluster(lists.stacks, number))};
       PairReader(pair++, lists, names, table, problems).read(model, cluster, number);
       models.resize(table.cases.size(), model_number);
       clusters.resize(table.cases.size(), number);
