@@ -73,6 +73,23 @@ bool names_fused(const ImportTask& task, const AdapterKeys& keys) {
 
 }  // namespace
 
+BaseBits bits_of(const ImportTask& task) {
+  BaseBits base;
+  const std::int64_t bits = task.in.integer("bits", 2, 32).value_or(0);
+  if (bits == 4 || bits == 8) {
+    base = {.bits = bits, .key = "bits"};
+  }
+  for (const BaseBits& one : {BaseBits{8, "use_8bit_quantization"},
+                              BaseBits{8, "load_in_8bit"},
+                              BaseBits{4, "q_lora"},
+                              BaseBits{4, "use_qlora"},
+                              BaseBits{4, "use_4bit_quantization"},
+                              BaseBits{4, "load_in_4bit"}}) {
+    base = task.in.is_on(one.key) ? one : base;
+  }
+  return base;
+}
+
 void put_adapters(const ImportTask& task, const AdapterKeys& keys, const BaseBits& base) {
   Settings& in = task.in;
   const auto rank = in.integer(keys.rank, 1, 1'000'000);

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <span>
 
+#include "hf_command_kinds.hpp"
 #include "hf_parts.hpp"
 #include "titer/input/words.hpp"
 
@@ -21,92 +20,6 @@ constexpr TrainerKeys kHfKeys = {
     .usual_sequence = std::nullopt,
     .packing = "packing",
     .recomputes = false};
-
-std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-/// Whether one of the words is in the name of a program, as "dpo" is in run_dpo.py.
-bool names_one_of(std::string_view program, std::span<const std::string_view> words) {
-  const std::string name = lower(file_of(program));
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    for (std::size_t at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
-      const auto is_letter = [&](std::size_t place) {
-        return place < name.size() && std::isalpha(static_cast<unsigned char>(name[place])) != 0;
-      };
-      if (!(at > 0 && is_letter(at - 1)) && !is_letter(at + word.size())) {
-        return true;
-      }
-    }
-    return false;
-  });
-}
-
-constexpr std::array<std::string_view, 15> kOtherTrainings = {"dpo",
-                                                              "grpo",
-                                                              "ppo",
-                                                              "kto",
-                                                              "orpo",
-                                                              "cpo",
-                                                              "simpo",
-                                                              "rloo",
-                                                              "bco",
-                                                              "gkd",
-                                                              "xpo",
-                                                              "nash",
-                                                              "nashmd",
-                                                              "reward",
-                                                              "rewards"};
-
-/// Reports a training by preferences or rewards, by its own settings or by its program's name.
-bool is_of_preferences(const ImportTask& task) {
-  Settings& in = task.in;
-  const std::string loss = in.word("loss_type").value_or("nll");
-  const bool is_plain = loss == "nll" || loss == "chunked_nll" || loss == "dft";
-  for (const std::string_view key : {"beta", "loss_type", "rpo_alpha", "num_generations"}) {
-    if (in.has(key) && !(key == "loss_type" && is_plain)) {
-      in.fail(key, kMorePasses);
-      return true;
-    }
-  }
-  for (const std::string_view key : {"config_class", "trainer_class"}) {
-    if (is_class_of_preferences(in.text(key).value_or(""))) {
-      in.fail(key, kMorePasses);
-      return true;
-    }
-  }
-  std::vector<std::string> programs = task.arguments.scripts;
-  const std::string& program = task.arguments.program;
-  programs.push_back(program.starts_with("trl ") ? program.substr(4) : "");
-  for (const std::string& name : programs) {
-    if (names_one_of(name, kOtherTrainings)) {
-      in.fail("", name + " " + std::string(kMorePasses));
-      return true;
-    }
-  }
-  return false;
-}
-
-bool is_program(const ImportTask& task, std::span<const std::string_view> words) {
-  const std::vector<std::string>& scripts = task.arguments.scripts;
-  return std::any_of(scripts.begin(), scripts.end(), [&](const std::string& name) {
-    return names_one_of(name, words);
-  });
-}
-
-/// The class that a program in Python gives the settings to, in small letters.
-std::string class_of(const ImportTask& task, std::string_view key) {
-  return task.in.word(key).value_or("");
-}
-
-/// TRL's own program, whose defaults are others than the trainer's.
-bool is_trl(const ImportTask& task) {
-  const std::vector<std::string>& scripts = task.arguments.scripts;
-  const bool is_script = std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
-    return name.find("trl/") != std::string::npos && file_of(name) == "sft.py";
-  });
-  const bool is_gaudis = task.in.has("use_habana");
-  return (is_script && !is_gaudis) || task.arguments.program == "trl sft" ||
-         class_of(task, "config_class") == "sftconfig";
-}
 
 /// What SFTConfig has where the trainer has nothing, by releases: before 0.19 the trainer's own.
 /// [trl/trainer/sft_config.py; huggingface/trl pull requests 3510 and 3515; the classes of 0.18.2
@@ -186,8 +99,6 @@ void join_lengths(const ImportTask& task) {
   }
 }
 
-constexpr std::array<std::string_view, 3> kOfAdapters = {"lora", "qlora", "peft"};
-constexpr std::array<std::string_view, 1> kGaudisLauncher = {"gaudi_spawn"};
 constexpr std::array<std::string_view, 5> kSwitches = {
     "use_peft", "use_lora", "use_peft_lora", "lora_enable", "lora"};
 
@@ -203,7 +114,7 @@ bool trains_adapters(const ImportTask& task, const std::string& told_by) {
   if (has_switch) {
     return in.any_on({kSwitches[0], kSwitches[1], kSwitches[2], kSwitches[3], kSwitches[4]});
   }
-  const bool is_named = is_program(task, kOfAdapters);
+  const bool is_named = is_program(task, "lora qlora peft");
   const bool is_told = in.has(told_by);
   if (is_trl(task) && is_told) {
     assume(task, told_by, "counts for nothing without use_peft");
@@ -275,59 +186,6 @@ void read_program(const ImportTask& task) {
 }
 
 }  // namespace
-
-bool is_class_of_preferences(std::string_view name) {
-  for (const std::string_view ending : {"Config", "Trainer"}) {
-    name.remove_suffix(name.ends_with(ending) ? ending.size() : 0);
-  }
-  const std::string stem = lower(name);
-  return std::any_of(kOtherTrainings.begin(), kOtherTrainings.end(), [&](std::string_view word) {
-    return stem.ends_with(word);
-  });
-}
-
-bool is_on_gaudi(const ImportTask& task) {
-  return task.in.has("use_habana") || is_program(task, kGaudisLauncher);
-}
-
-void take_stages(const ImportTask& task,
-                 std::string_view key,
-                 std::initializer_list<std::string_view> plain) {
-  const auto word = task.in.word(key);
-  if (word && std::find(plain.begin(), plain.end(), *word) == plain.end()) {
-    task.in.fail(key,
-                 "expected " + std::string(*plain.begin()) +
-                     ": steps of others have more passes, which are not modelled");
-  }
-}
-
-void read_gaudi(const ImportTask& task) {
-  Settings& in = task.in;
-  if (!is_on_gaudi(task)) {
-    return;
-  }
-  if (in.text("gaudi_config_name") && !in.is_on("bf16")) {
-    in.leave_out("gaudi_config_name", "may switch bf16 on, and is not at hand");
-  }
-  in.skip_known("gaudi");
-}
-
-BaseBits bits_of(const ImportTask& task) {
-  BaseBits base;
-  const std::int64_t bits = task.in.integer("bits", 2, 32).value_or(0);
-  if (bits == 4 || bits == 8) {
-    base = {.bits = bits, .key = "bits"};
-  }
-  for (const BaseBits& one : {BaseBits{8, "use_8bit_quantization"},
-                              BaseBits{8, "load_in_8bit"},
-                              BaseBits{4, "q_lora"},
-                              BaseBits{4, "use_qlora"},
-                              BaseBits{4, "use_4bit_quantization"},
-                              BaseBits{4, "load_in_4bit"}}) {
-    base = task.in.is_on(one.key) ? one : base;
-  }
-  return base;
-}
 
 void import_hf_trainer(const ImportTask& task) {
   take_stages(task, "task_type", {"causal_lm"});
