@@ -151,8 +151,7 @@ class LeaveOut {
       return std::nullopt;
     }
     const FitResult fit = fitter_.fit(start_, others);
-    const bool is_told =
-        std::all_of(fit.determined.begin(), fit.determined.end(), [](bool told) { return told; });
+    const bool is_told = std::ranges::all_of(fit.determined, [](bool told) { return told; });
     if (!is_told) {
       return std::nullopt;
     }
@@ -227,7 +226,7 @@ void add_objections(const Accuracy& judged, const Accuracy& base, bool moved, Ca
                     100.0 * kMostError));
   }
   const auto& at_bound = result.fit.at_bound;
-  if (std::all_of(at_bound.begin(), at_bound.end(), [](bool held) { return held; })) {
+  if (std::ranges::all_of(at_bound, [](bool held) { return held; })) {
     result.objections.emplace_back("every figure ends at a bound, where the data would go further");
   }
 }
@@ -270,7 +269,7 @@ Accuracy accuracy_of(std::span<const double> measured, std::span<const double> p
           .median = percentile(sizes, 0.5),
           .mean = mean_of(sizes),
           .p90 = percentile(sizes, 0.9),
-          .most = *std::max_element(sizes.begin(), sizes.end()),
+          .most = *std::ranges::max_element(sizes),
           .sigma = std::sqrt(mean_of(logs)),
           .q10 = percentile(ratios, 0.1),
           .q90 = percentile(ratios, 0.9)};

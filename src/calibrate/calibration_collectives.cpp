@@ -76,7 +76,7 @@ std::vector<int> devices_of(const MeasuredCollective& measured,
 }  // namespace
 
 bool crosses_nodes(std::span<const std::filesystem::path> files) {
-  return std::any_of(files.begin(), files.end(), [](const std::filesystem::path& file) {
+  return std::ranges::any_of(files, [](const std::filesystem::path& file) {
     return load_collective(file).nodes.value_or(1) > 1;
   });
 }

@@ -116,8 +116,7 @@ bool is_figure(const Value& value) {
   if (value.kind == Value::Kind::number) {
     return true;
   }
-  return value.kind == Value::Kind::text &&
-         std::any_of(kUnits.begin(), kUnits.end(), [&](const Unit& unit) {
+  return value.kind == Value::Kind::text && std::ranges::any_of(kUnits, [&](const Unit& unit) {
            return unit.read(value.text).has_value();
          });
 }
@@ -262,7 +261,7 @@ void put_figure(Document& document, const FittedFigure& figure, double value) {
     assign(document, {has_source ? path + ".value" : path, exact, "a value tried by calibrate"});
   };
   put(figure.path);
-  std::for_each(figure.same.begin(), figure.same.end(), put);
+  std::ranges::for_each(figure.same, put);
 }
 
 Value written_figure(const FittedFigure& figure, double value) {
@@ -291,9 +290,8 @@ std::vector<std::string> usual_chip_figures(const Document& chip,
   }
   const auto has = [&](std::string_view path) { return !path.empty() && chip.at(path) != nullptr; };
   const auto is_timed = [&](std::string_view column) {
-    return column.empty() || std::any_of(tables.begin(), tables.end(), [&](const CsvTable& table) {
-             return table.has(column);
-           });
+    return column.empty() ||
+           std::ranges::any_of(tables, [&](const CsvTable& table) { return table.has(column); });
   };
   std::vector<std::string> figures;
   for (const UsualFigure& usual : kUsualFigures) {

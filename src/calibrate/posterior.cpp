@@ -93,7 +93,7 @@ std::vector<std::size_t> usual_first(RunTimes& times, std::span<const MeasuredRu
   const double usual = percentile(off, 0.5);
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return std::abs(off[a] - usual) < std::abs(off[b] - usual);
   });
   return order;

@@ -37,9 +37,8 @@ GivenTrial tried(std::span<const MeasuredRun* const> family, std::size_t given) 
   }
   std::vector<std::size_t> order(family.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return before[a] < before[b];
-  });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return before[a] < before[b]; });
   GivenTrial trial;
   std::vector<MeasuredRun> told;
   for (const std::size_t place : spread_places(given, family.size())) {

@@ -21,7 +21,7 @@ constexpr double kLeastMoved = 0.001;  // of a factor: less is no change
 constexpr double kLeastTold = 0.01;    // likewise: less is not told
 
 bool is_given(const std::string& path, std::span<const Assignment> given) {
-  return std::any_of(given.begin(), given.end(), [&](const Assignment& change) {
+  return std::ranges::any_of(given, [&](const Assignment& change) {
     return change.path == path || change.path == path + ".value";
   });
 }
@@ -226,9 +226,8 @@ class Changer {
   }
 
   [[nodiscard]] PredictedSpread spread() const {
-    const bool is_of_asked = std::any_of(posterior_.runs.begin(),
-                                         posterior_.runs.end(),
-                                         [](const LearnedRun& run) { return run.likeness > 0; });
+    const bool is_of_asked = std::ranges::any_of(
+        posterior_.runs, [](const LearnedRun& run) { return run.likeness > 0; });
     if (const auto asked = is_of_asked ? asked_of(source_) : std::nullopt) {
       return predicted_spread(posterior_,
                               {.scenario = *asked,

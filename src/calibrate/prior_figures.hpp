@@ -33,7 +33,7 @@ std::size_t find_prior(const List& list, const PriorFigure& prior) {
     return std::tie(other.owner, other.of, other.figure) ==
            std::tie(prior.owner, prior.of, prior.figure);
   };
-  return static_cast<std::size_t>(std::find_if(list.begin(), list.end(), same) - list.begin());
+  return static_cast<std::size_t>(std::ranges::find_if(list, same) - list.begin());
 }
 
 /// Cluster and stack of one source, with figures moved by factors.

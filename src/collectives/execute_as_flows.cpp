@@ -129,7 +129,7 @@ Execution execute_as_flows(std::span<const PlacedSteps> collectives,
   for (const PlacedSteps& placed : collectives) {
     script.add(placed, fabric);
     const std::vector<std::uint32_t> done = rounds_of(*placed.steps);
-    const auto last = std::max_element(done.begin(), done.end());
+    const auto last = std::ranges::max_element(done);
     rounds = std::max<std::size_t>(rounds, last == done.end() ? 0 : *last);
   }
   Execution execution = script.run();

@@ -80,7 +80,7 @@ class RoundLoads {
 
   /// Adds the round's loads to the sum, and returns its busiest link's time.
   Seconds add(std::vector<Demand> demands) {
-    std::sort(demands.begin(), demands.end(), goes_before);
+    std::ranges::sort(demands, goes_before);
     const Pattern& pattern = find(std::move(demands));
     sum_.resize(pattern.loads.size());
     for (std::size_t lane = 0; lane < sum_.size(); ++lane) {

@@ -38,11 +38,10 @@ std::filesystem::path file_of(const std::filesystem::path& given) {
 void refuse_choices(const std::vector<ArgumentChoice>& choices) {
   Problems problems;
   for (const ArgumentChoice& choice : choices) {
-    const bool matters =
-        std::any_of(choice.flags.begin(), choice.flags.end(), [](const std::string& flag) {
-          const std::string name = Settings::normalised(flag);
-          return !is_harmless(name, "megatron") && !is_harmless(name, "any");
-        });
+    const bool matters = std::ranges::any_of(choice.flags, [](const std::string& flag) {
+      const std::string name = Settings::normalised(flag);
+      return !is_harmless(name, "megatron") && !is_harmless(name, "any");
+    });
     if (matters) {
       problems.add(choice.line);
     }
@@ -249,9 +248,8 @@ ImportedRun import_files(std::span<const std::filesystem::path> files,
   std::vector<ImportedRun> parts;
   for (std::size_t i = 0; i < parsed.size(); ++i) {
     parts.push_back(import_foreign(parsed[i], names[i], told, others));
-    const auto folder = std::find_if(files.begin(), files.end(), [&](const auto& given) {
-      return given != names[i] && file_of(given) == names[i];
-    });
+    const auto folder = std::ranges::find_if(
+        files, [&](const auto& given) { return given != names[i] && file_of(given) == names[i]; });
     if (folder != files.end()) {
       compare_with_index(*folder, parts.back());
     }

@@ -20,9 +20,8 @@ std::string_view word_of(const Value& object, std::string_view key, std::string_
 }
 
 DataType type_of(std::string_view word) {
-  const auto* found = std::find_if(kDataTypes.begin(), kDataTypes.end(), [&](const auto& choice) {
-    return choice.name == word;
-  });
+  const auto* found =
+      std::ranges::find_if(kDataTypes, [&](const auto& choice) { return choice.name == word; });
   return found == kDataTypes.end() ? DataType::bf16 : found->value;
 }
 
@@ -72,7 +71,7 @@ std::vector<ParameterCount> parameters_of_ranks(const Transformer& model, const 
   std::vector<double> kinds(model.kinds.size());
   std::int64_t first = 0;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-    std::fill(kinds.begin(), kinds.end(), 0.0);
+    std::ranges::fill(kinds, 0.0);
     count_kinds(runs, first, stages[stage], kinds);
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
       of_ranks[stage % ranks] += static_cast<std::int64_t>(kinds[kind]) * of_kinds[kind];

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "import_parts.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -140,7 +141,7 @@ void take_only(const ImportTask& task,
                std::string_view key,
                std::initializer_list<std::string_view> values) {
   const auto word = task.in.word(key);
-  if (word && std::find(values.begin(), values.end(), *word) == values.end()) {
+  if (word && !includes(values, *word)) {
     task.in.leave_out(key,
                       "taken as " + std::string(*values.begin()) + ", which alone is modelled");
   }
@@ -211,7 +212,7 @@ void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers) {
   model.kinds.clear();
   model.order.clear();
   for (const LayerKind& layer : layers) {
-    const auto found = std::find(model.kinds.begin(), model.kinds.end(), layer);
+    const auto found = std::ranges::find(model.kinds, layer);
     const auto kind = static_cast<int>(found - model.kinds.begin());
     if (found == model.kinds.end()) {
       model.kinds.push_back(layer);

@@ -119,9 +119,8 @@ void read_schedule(const ImportTask& task, std::int64_t pipeline) {
   if (pipeline == 1) {
     return;
   }
-  const auto* found = std::find_if(kTorchtitanSchedules.begin(),
-                                   kTorchtitanSchedules.end(),
-                                   [&](const auto& known) { return lower(known.theirs) == name; });
+  const auto* found = std::ranges::find_if(
+      kTorchtitanSchedules, [&](const auto& known) { return lower(known.theirs) == name; });
   if (found == kTorchtitanSchedules.end()) {
     in.fail(key, "expected 1F1B, GPipe, Interleaved1F1B, LoopedBFS, ZBVZeroBubble or DualPipeV");
     return;
@@ -207,10 +206,9 @@ bool compiles_model(const ImportTask& task) {
   constexpr std::string_view key = "compile.components";
   const Value* const components = task.in.raw(key);
   const bool is_told = components != nullptr && components->kind == Value::Kind::array;
-  const bool has_model =
-      !is_told || std::any_of(components->items.begin(),
-                              components->items.end(),
-                              [](const Value& item) { return item.text == "model"; });
+  const bool has_model = !is_told || std::ranges::any_of(components->items, [](const Value& item) {
+    return item.text == "model";
+  });
   if (!has_model) {
     assume(task, key, "the loss is taken as not compiled, either");
   }

@@ -74,12 +74,11 @@ constexpr std::array<std::string_view, 7> kTellNorms = {"normalization",
 /// pretrain_llama.py of a fork, whose code and not its settings says what it trains.
 bool makes_own_model(Settings& in, std::string_view script) {
   const std::string_view file = script.substr(script.rfind('/') + 1);
-  const bool is_named = std::any_of(kFamilies.begin(), kFamilies.end(), [&](std::string_view of) {
+  const bool is_named = std::ranges::any_of(kFamilies, [&](std::string_view of) {
     return file.find("train_" + std::string(of)) != std::string_view::npos;
   });
-  return is_named && std::none_of(kTellNorms.begin(), kTellNorms.end(), [&](std::string_view key) {
-           return in.has(key);
-         });
+  return is_named &&
+         std::ranges::none_of(kTellNorms, [&](std::string_view key) { return in.has(key); });
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ std::optional<double> number_of(const Value& value) {
 
 std::string Settings::normalised(std::string_view key) {
   std::string name(key.substr(std::min(key.find_first_not_of('-'), key.size())));
-  std::replace(name.begin(), name.end(), '-', '_');
+  std::ranges::replace(name, '-', '_');
   return name;
 }
 
@@ -56,7 +56,7 @@ Settings::Settings(const Document& document,
   }
   flatten(*object, section_, "");
   // Tables of TOML come in the order of their names.
-  std::stable_sort(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(entries_, [](const auto& a, const auto& b) {
     return a.second.origin.line < b.second.origin.line;
   });
   for (std::size_t place = 0; place < entries_.size(); ++place) {
@@ -98,7 +98,7 @@ std::vector<std::size_t> Settings::places(std::string_view name, bool is_prefix)
        ++next) {
     found.push_back(next->second);
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -305,7 +305,7 @@ std::string Settings::shown_path(const Entry& entry) const {
 std::string Settings::usual_path(std::string_view key) const {
   std::string path(key);
   if (has_flags_ && path.find('.') == std::string::npos) {
-    std::replace(path.begin(), path.end(), '_', '-');
+    std::ranges::replace(path, '_', '-');
     path.insert(0, "--");
   }
   return path;

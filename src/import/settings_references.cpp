@@ -14,7 +14,7 @@ constexpr int kDeepestReference = 20;
 constexpr int kMostReferences = 10'000;
 
 bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_of_name);
+  return !text.empty() && std::ranges::all_of(text, is_of_name);
 }
 
 /// One past the bracket that closes the one before `from`; npos if none does.
@@ -121,7 +121,7 @@ std::optional<std::string> Settings::of_environment(std::string_view inside,
   const std::string_view told = is_resolved ? inside.substr(resolver.size()) : inside;
   const std::size_t end = std::min(told.find(is_resolved ? ',' : ':'), told.size());
   const std::string_view name = told.substr(0, end);
-  const bool is_variable = is_name(name) && std::none_of(name.begin(), name.end(), [](char c) {
+  const bool is_variable = is_name(name) && std::ranges::none_of(name, [](char c) {
                              return std::islower(static_cast<unsigned char>(c)) != 0;
                            });
   if (!is_variable || end == told.size()) {

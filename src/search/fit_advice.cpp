@@ -183,7 +183,7 @@ std::vector<FitAdvice> fit_advice(const Scenario& scenario, std::size_t most) {
       found.push_back(*advice);
     }
   }
-  std::stable_sort(found.begin(), found.end(), [](const FitAdvice& a, const FitAdvice& b) {
+  std::ranges::stable_sort(found, [](const FitAdvice& a, const FitAdvice& b) {
     return a.iteration_time < b.iteration_time;
   });
   found.resize(std::min(found.size(), most));

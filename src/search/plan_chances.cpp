@@ -27,7 +27,7 @@ void add_chances(const std::vector<double>& logs, std::vector<double>& chances) 
   constexpr double end = 7;  // deviations: beyond there is less than 1e-11
   constexpr int steps = 56;
   constexpr double step = 2 * end / steps;
-  const double first = *std::min_element(logs.begin(), logs.end());
+  const double first = *std::ranges::min_element(logs);
   std::vector<double> slower(logs.size());
   for (int k = 0; k <= steps; ++k) {
     const double at = step * k - end;  // from the fastest, in deviations
@@ -73,7 +73,7 @@ void find_chances(std::span<const std::vector<double>> drawn, SearchAnswer& answ
 
 void keep_most_robust(const Search& search, SearchAnswer& answer) {
   std::vector<FoundPlan>& plans = answer.plans;
-  std::stable_sort(plans.begin(), plans.end(), [](const FoundPlan& a, const FoundPlan& b) {
+  std::ranges::stable_sort(plans, [](const FoundPlan& a, const FoundPlan& b) {
     return *a.expected_time < *b.expected_time;
   });
   if (search.best_of == BestPlanOf::shape) {

@@ -7,6 +7,7 @@
 #include "titer/scenario/expert_overlap.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search_space.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -158,7 +159,7 @@ void PlanTree::add_places(PlanLayout& layout) const {
         continue;
       }
       auto placed = signature(plan, scenario_->cluster, !scenario_->conditions.devices.empty());
-      if (std::find(seen.begin(), seen.end(), placed) == seen.end()) {
+      if (!includes(seen, placed)) {
         layout.places.push_back({pipeline, plan.data, order});
         seen.push_back(std::move(placed));
       }

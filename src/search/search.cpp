@@ -161,7 +161,7 @@ void TreeSearch::sort_groups() {
     (bound.over_limit ? counts.over_limit : counts.refused) = counts.plans;
     answer_.counts += counts;
   }
-  std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) {
     return bounds_[a].least < bounds_[b].least;
   });
 }

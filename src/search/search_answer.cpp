@@ -23,9 +23,8 @@ void add_defect(const std::string& said, const Plan& plan, Refinement& refinemen
 }  // namespace
 
 const Search& searched(const Search& search, const SearchAnswer& answer) {
-  const auto at = std::find_if(search.models.begin(),
-                               search.models.end(),
-                               [&](const Search& model) { return model.title == answer.model; });
+  const auto at = std::ranges::find_if(
+      search.models, [&](const Search& model) { return model.title == answer.model; });
   return at == search.models.end() ? search : *at;
 }
 

@@ -89,8 +89,7 @@ constexpr std::array<SearchedDegree, 4> kSearchedDegrees = {
 
 std::string reason_of(const Search& search, const SearchedDegree& degree, std::int64_t value) {
   const auto is_split = [&](std::int64_t devices) { return devices % value == 0; };
-  if (degree.splits_devices &&
-      std::none_of(search.devices.begin(), search.devices.end(), is_split)) {
+  if (degree.splits_devices && std::ranges::none_of(search.devices, is_split)) {
     return fmt::format("{} devices are no multiple", fmt::join(search.devices, ", "));
   }
   return degree.reason(search, value);

@@ -41,7 +41,7 @@ using F = SearchFile;
 
 /// Whether a change is of this key of the plan.
 bool is_set(const SearchFile& file, std::string_view key) {
-  return std::any_of(file.changes.begin(), file.changes.end(), [&](const Assignment& change) {
+  return std::ranges::any_of(file.changes, [&](const Assignment& change) {
     return change.path == "plan." + std::string(key);
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "search_worker.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 
@@ -21,11 +22,10 @@ Bytes SearchWorker::any_state() {
 
 Asked what_is_asked(const Search& search) {
   const auto& objectives = search.objectives;
-  const bool by_time = std::any_of(objectives.begin(), objectives.end(), [](Objective objective) {
+  const bool by_time = std::ranges::any_of(objectives, [](Objective objective) {
     return objective != Objective::memory && objective != Objective::devices;
   });
-  const bool is_memory =
-      std::find(objectives.begin(), objectives.end(), Objective::memory) != objectives.end();
+  const bool is_memory = includes(objectives, Objective::memory);
   const SearchLimits& limits = search.limits;
   const bool is_limited = limits.most_time || limits.least_tokens_per_s || limits.least_mfu;
   return {.times = by_time || is_limited || !is_memory, .memory = is_memory};

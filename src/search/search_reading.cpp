@@ -114,7 +114,7 @@ std::vector<std::int64_t> read_device_numbers(Reader& in, std::int64_t per_node)
   } else {
     add_numbers(in, "devices", 1, numbers);
   }
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   return numbers;
 }
 

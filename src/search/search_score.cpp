@@ -197,15 +197,14 @@ bool BestPlans::excludes(const Scores& least) const {
     return false;
   }
   const Scores shown = shown_scores(least);
-  return std::any_of(groups_.begin(), groups_.end(), [&](const AlikePlans& group) {
-    return dominates(group.shown, shown);
-  });
+  return std::ranges::any_of(
+      groups_, [&](const AlikePlans& group) { return dominates(group.shown, shown); });
 }
 
 bool BestPlans::excludes(const Scores& least, const PlanForm& form) const {
   const bool known = known_ != nullptr && known_->excludes(least, form);
   return known || excludes(least) ||
-         (one_each_ && std::any_of(groups_.begin(), groups_.end(), [&](const AlikePlans& group) {
+         (one_each_ && std::ranges::any_of(groups_, [&](const AlikePlans& group) {
             return group.form == form && least[0] > most_shown_as(group.shown[0]);
           }));
 }
@@ -222,9 +221,8 @@ void BestPlans::merge(const BestPlans& found) {
 
 /// Whether a form has a better plan already; if it has a worse one, that is taken out.
 bool BestPlans::is_beaten(const AlikePlans& group) {
-  const auto same = std::find_if(groups_.begin(), groups_.end(), [&](const AlikePlans& known) {
-    return known.form == group.form;
-  });
+  const auto same = std::ranges::find_if(
+      groups_, [&](const AlikePlans& known) { return known.form == group.form; });
   if (same == groups_.end()) {
     return false;
   }
@@ -257,7 +255,7 @@ void BestPlans::take(AlikePlans group) {
   const auto is_better = [&](const AlikePlans& known) {
     return dominates(known.shown, group.shown);
   };
-  if (std::none_of(groups_.begin(), groups_.end(), is_better)) {
+  if (std::ranges::none_of(groups_, is_better)) {
     groups_.insert(at, group);
     std::erase_if(groups_,
                   [&](const AlikePlans& known) { return dominates(group.shown, known.shown); });

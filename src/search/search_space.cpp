@@ -21,7 +21,7 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
       }
     }
   }
-  std::sort(list.begin(), list.end());
+  std::ranges::sort(list);
   return list;
 }
 
@@ -36,7 +36,7 @@ std::vector<std::int64_t> divisors_of(std::span<const std::int64_t> numbers, con
       }
     }
   }
-  std::sort(list.begin(), list.end());
+  std::ranges::sort(list);
   list.erase(std::unique(list.begin(), list.end()), list.end());
   return list;
 }

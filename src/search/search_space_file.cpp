@@ -52,10 +52,10 @@ const ScheduleEntry* entry_of_chunks(const Value& value) {
 /// space are there already.
 std::vector<Value> take_chunks(std::vector<Value> values, Reader& space, SearchSpace& searched) {
   const auto is_of_chunks = [](const Value& value) { return entry_of_chunks(value) != nullptr; };
-  if (std::none_of(values.begin(), values.end(), is_of_chunks)) {
+  if (std::ranges::none_of(values, is_of_chunks)) {
     return values;
   }
-  if (!std::all_of(values.begin(), values.end(), is_of_chunks)) {
+  if (!std::ranges::all_of(values, is_of_chunks)) {
     space.fail("schedule",
                "expected no other schedule beside interleaved, or 1f1b and the virtual_stages to "
                "try in its place");

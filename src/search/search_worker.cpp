@@ -154,7 +154,7 @@ void SearchWorker::search_place(BestPlans& best, SearchCounts& counts) {
     put_stages();
     least = bound_of_step(*costs_);
   }
-  std::sort(pipelines_.begin(), pipelines_.end());
+  std::ranges::sort(pipelines_);
   for (const auto& [least, number] : pipelines_) {
     put_pipeline(number);
     least_ = least;

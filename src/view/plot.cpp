@@ -55,7 +55,7 @@ std::string bar_words(const PlotBars& bars, const PlotBar& bar) {
   return text;
 }
 
-std::string words_of(const PlotBars& bars) {
+std::string chart_words(const PlotBars& bars) {
   std::string text;
   for (std::size_t i = 0; i < std::min(bars.bars.size(), kMostSaid); ++i) {
     text += bar_words(bars, bars.bars[i]) + ". ";
@@ -66,7 +66,7 @@ std::string words_of(const PlotBars& bars) {
   return fmt::format("{} bars, {}. {}", bars.bars.size(), bars.axis.label, text);
 }
 
-std::string words_of(const PlotPlane& plane) {
+std::string chart_words(const PlotPlane& plane) {
   std::string text;
   for (const PlotSeries& series : plane.series) {
     text += fmt::format(
@@ -120,7 +120,7 @@ PlotAxis count_axis(const std::string& what, double largest) {
 PlotAxis percent_axis(const std::string& what) { return {.label = what + ", %", .scale = 100}; }
 
 std::string plot_words(const Plot& plot) {
-  std::string text = std::visit([](const auto& chart) { return words_of(chart); }, plot.chart);
+  std::string text = std::visit([](const auto& chart) { return chart_words(chart); }, plot.chart);
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 namespace {
 
@@ -116,7 +118,7 @@ class FigureLadder {
 
   bool depends() {
     const Seconds now = probe_.base().iteration_time;
-    return std::any_of(ends.begin(), ends.end(), [&](double end) {
+    return std::ranges::any_of(ends, [&](double end) {
       const auto snapshot = at(end);
       return snapshot && !near(snapshot->time, now);
     });
@@ -174,7 +176,7 @@ class FigureLadder {
         bend.parts.push_back({kBreakdownParts[i].name, now.parts[i], after.parts[i]});
       }
     }
-    std::stable_sort(bend.parts.begin(), bend.parts.end(), [](const auto& a, const auto& b) {
+    std::ranges::stable_sort(bend.parts, [](const auto& a, const auto& b) {
       return std::abs(a.after - a.before) > std::abs(b.after - b.before);
     });
     if (after.stage != now.stage) {
@@ -208,7 +210,7 @@ bool is_worth(const Settled& one, Seconds whole) {
 /// only what is hidden: a slower rate hides what runs beside it.
 void add_settled(FigureLadder& ladder, Seconds whole, std::vector<Settled>& settled) {
   for (const BreakdownPart& part : kBreakdownParts) {
-    if (std::find(kExposed.begin(), kExposed.end(), part.value) == kExposed.end()) {
+    if (!includes(kExposed, part.value)) {
       continue;
     }
     if (auto up = ladder.settled(part.name, part.value, true); up && is_worth(*up, whole)) {

@@ -118,7 +118,7 @@ class MixedSource {
     std::pair<std::ptrdiff_t, std::size_t> least;
     for (std::size_t i = 0; i < paths.size(); ++i) {
       const std::size_t inner = differing(paths[i]).size();
-      const std::pair cost{std::count(paths[i].begin(), paths[i].end(), '.'), inner};
+      const std::pair cost{std::ranges::count(paths[i], '.'), inner};
       if (inner > 0 && paths.size() - 1 + inner <= most && (!best || cost < least)) {
         best = i;
         least = cost;
@@ -196,11 +196,9 @@ void attribute(const MixedSource& mixed,
     }
     into.contributions.push_back(std::move(contribution));
   }
-  std::stable_sort(into.contributions.begin(),
-                   into.contributions.end(),
-                   [](const Contribution& a, const Contribution& b) {
-                     return std::abs(a.time.si()) > std::abs(b.time.si());
-                   });
+  std::ranges::stable_sort(into.contributions, [](const Contribution& a, const Contribution& b) {
+    return std::abs(a.time.si()) > std::abs(b.time.si());
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "titer/units/lists.hpp"
 #include "titer/whatif/difference.hpp"
 #include "titer/whatif/scenario_figures.hpp"
 
@@ -21,8 +22,7 @@ constexpr std::array<std::string_view, 4> kLabels = {
     "model.name", "cluster.name", "cluster.chip.name", "stack.name"};
 
 bool is_remark(std::string_view key, std::string_view path) {
-  return std::find(kRemarks.begin(), kRemarks.end(), key) != kRemarks.end() || path == "name" ||
-         std::find(kLabels.begin(), kLabels.end(), path) != kLabels.end();
+  return includes(kRemarks, key) || path == "name" || includes(kLabels, path);
 }
 
 /// The value itself where it is written with its source.
@@ -74,8 +74,7 @@ std::vector<std::string> branch_keys(const Value& a, const Value& b, std::string
     for (const auto& [key, member] : side->members) {
       const std::string inner = path.empty() ? key : fmt::format("{}.{}", path, key);
       const bool has_path = key.find('.') == std::string::npos;
-      if (has_path && !is_remark(key, inner) &&
-          std::find(keys.begin(), keys.end(), key) == keys.end()) {
+      if (has_path && !is_remark(key, inner) && !includes(keys, key)) {
         keys.push_back(key);
       }
     }
@@ -94,9 +93,8 @@ void collect(const Value* a,
 bool are_alike_lists(const Value& a, const Value& b) {
   const auto objects = [](const Value& list) {
     return list.kind == Value::Kind::array &&
-           std::all_of(list.items.begin(), list.items.end(), [](const Value& item) {
-             return item.kind == Value::Kind::object;
-           });
+           std::ranges::all_of(list.items,
+                               [](const Value& item) { return item.kind == Value::Kind::object; });
   };
   return a.items.size() == b.items.size() && objects(a) && objects(b);
 }

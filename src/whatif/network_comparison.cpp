@@ -128,9 +128,8 @@ std::vector<TierLoad> tier_loads(const Scenario& scenario, const StepResult& ste
     tier.mean /= static_cast<double>(tier.lanes);
     list.push_back(tier);
   }
-  std::stable_sort(list.begin(), list.end(), [](const TierLoad& a, const TierLoad& b) {
-    return a.most > b.most;
-  });
+  std::ranges::stable_sort(list,
+                           [](const TierLoad& a, const TierLoad& b) { return a.most > b.most; });
   return list;
 }
 
@@ -219,7 +218,7 @@ std::vector<NetworkStep> compare_networks(const ScenarioSource& source,
     }
   }
   const auto has_step = [](const NetworkStep& one) { return one.step.has_value(); };
-  if (!steps.empty() && std::none_of(steps.begin(), steps.end(), has_step)) {
+  if (!steps.empty() && std::ranges::none_of(steps, has_step)) {
     throw InputError(steps.front().problem);
   }
   return steps;

@@ -171,7 +171,7 @@ ReachTable reach(ScenarioProbe& probe, const Target& target) {
       table.figures.push_back(std::move(found));
     }
   }
-  std::stable_sort(table.figures.begin(), table.figures.end(), [&](const auto& a, const auto& b) {
+  std::ranges::stable_sort(table.figures, [&](const auto& a, const auto& b) {
     return comes_before(a, b, target.of.less_is_better);
   });
   return table;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 namespace {
 
@@ -82,7 +84,7 @@ class FigureList {
     for (const auto& [key, member] : value.members) {
       // A key with a dot has no path.
       const bool has_path = key.find('.') == std::string::npos;
-      if (has_path && std::find(kBeside.begin(), kBeside.end(), key) == kBeside.end()) {
+      if (has_path && !includes(kBeside, key)) {
         walk(member, path.empty() ? key : fmt::format("{}.{}", path, key), owner);
       }
     }

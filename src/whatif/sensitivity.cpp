@@ -46,10 +46,9 @@ Resource resource_of(const ScenarioFigure& figure) {
     const bool chip = path.starts_with("cluster.chip.") || path.starts_with("stack.");
     return wires ? Resource::messages : chip ? Resource::launches : Resource::other;
   }
-  const auto* found =
-      std::find_if(kRateResources.begin(), kRateResources.end(), [&](const PathResource& one) {
-        return path.find(one.part) != std::string::npos;
-      });
+  const auto* found = std::ranges::find_if(kRateResources, [&](const PathResource& one) {
+    return path.find(one.part) != std::string::npos;
+  });
   return found == kRateResources.end() ? Resource::other : found->resource;
 }
 
@@ -111,9 +110,8 @@ std::vector<FigureEffect> ranked_by_cost(const std::vector<ScenarioFigure>& figu
   std::vector<FigureEffect> ranked;
   for (const FigureCost& cost : costs) {
     const ScenarioFigure& figure = figure_at(figures, cost.path, "--cost");
-    const auto found = std::find_if(effects.begin(), effects.end(), [&](const FigureEffect& one) {
-      return one.figure.path == figure.path;
-    });
+    const auto found = std::ranges::find_if(
+        effects, [&](const FigureEffect& one) { return one.figure.path == figure.path; });
     FigureEffect effect = found == effects.end() ? FigureEffect{.figure = figure} : *found;
     if (!effect.gain) {
       effect.gain = Gain{.to = figure.value};
@@ -121,9 +119,8 @@ std::vector<FigureEffect> ranked_by_cost(const std::vector<ScenarioFigure>& figu
     effect.gain->per_cost = effect.gain->relative / cost.dollars;
     ranked.push_back(std::move(effect));
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
-    return *a.gain->per_cost > *b.gain->per_cost;
-  });
+  std::ranges::stable_sort(
+      ranked, [](const auto& a, const auto& b) { return *a.gain->per_cost > *b.gain->per_cost; });
   return ranked;
 }
 
@@ -205,12 +202,11 @@ Sensitivity sensitivity(ScenarioProbe& probe, const SensitivityOptions& options)
   for (const ScenarioFigure& figure : figures) {
     run.add(figure);
   }
-  std::stable_sort(found.figures.begin(), found.figures.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(found.figures, [](const auto& a, const auto& b) {
     return size_of_effect(a) > size_of_effect(b);
   });
-  std::stable_sort(found.counts.begin(), found.counts.end(), [](const auto& a, const auto& b) {
-    return a.size() > b.size();
-  });
+  std::ranges::stable_sort(found.counts,
+                           [](const auto& a, const auto& b) { return a.size() > b.size(); });
   if (found.of == "iteration_time_s") {
     found.shares = resource_shares(found.figures);
   }

@@ -11,6 +11,7 @@
 #include "titer/scenario/notes.hpp"
 #include "titer/search/search.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 #include "tune_knobs.hpp"
 
 namespace titer {
@@ -33,7 +34,7 @@ bool has_room(const Tuning& tuning) {
 
 /// By outcome, the fastest first.
 void sort_tunings(std::vector<Tuning>& tunings) {
-  std::stable_sort(tunings.begin(), tunings.end(), [](const Tuning& a, const Tuning& b) {
+  std::ranges::stable_sort(tunings, [](const Tuning& a, const Tuning& b) {
     return std::pair(a.outcome, a.iteration_time) < std::pair(b.outcome, b.iteration_time);
   });
 }
@@ -57,10 +58,8 @@ std::vector<const Tuning*> best_of_knobs(const std::vector<Tuning>& tunings) {
 }
 
 bool share_a_path(const Tuning& first, const Tuning& second) {
-  return std::any_of(first.values.begin(), first.values.end(), [&](const KnobValue& a) {
-    return std::any_of(second.values.begin(), second.values.end(), [&](const KnobValue& b) {
-      return a.path == b.path;
-    });
+  return std::ranges::any_of(first.values, [&](const KnobValue& a) {
+    return std::ranges::any_of(second.values, [&](const KnobValue& b) { return a.path == b.path; });
   });
 }
 
@@ -128,9 +127,7 @@ class Tuner {
   /// What it lacks that the run does not ask for already.
   [[nodiscard]] std::string software_lacks() const {
     std::vector<std::string> missing = beyond_software(abilities_, probe_.changed());
-    std::erase_if(missing, [&](const std::string& one) {
-      return std::find(missing_.begin(), missing_.end(), one) != missing_.end();
-    });
+    std::erase_if(missing, [&](const std::string& one) { return includes(missing_, one); });
     return listed(missing);
   }
 
@@ -168,9 +165,8 @@ class Tuner {
         list.push_back(*tuning);
       }
     }
-    std::stable_sort(list.begin(), list.end(), [](const Tuning& a, const Tuning& b) {
-      return a.iteration_time < b.iteration_time;
-    });
+    std::ranges::stable_sort(
+        list, [](const Tuning& a, const Tuning& b) { return a.iteration_time < b.iteration_time; });
     list.resize(std::min(list.size(), kMostFirsts));
     return list;
   }
@@ -235,10 +231,8 @@ std::vector<Assignment> Tuning::assignments() const {
 }
 
 std::size_t TuneAnswer::count(TuneOutcome outcome) const {
-  return static_cast<std::size_t>(
-      std::count_if(singles.begin(), singles.end(), [&](const Tuning& tuning) {
-        return tuning.outcome == outcome;
-      }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      singles, [&](const Tuning& tuning) { return tuning.outcome == outcome; }));
 }
 
 const Tuning* TuneAnswer::best(bool other_numbers) const {

@@ -9,6 +9,7 @@
 #include "titer/plan/plan_fields.hpp"
 #include "titer/scenario/settled_plan.hpp"
 #include "titer/search/search_space.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -247,7 +248,7 @@ class Knobs {
       return true;
     }
     const std::vector<std::int64_t>& sizes = space_.*degree.sizes;
-    return std::find(sizes.begin(), sizes.end(), plan.*degree.value) != sizes.end();
+    return includes(sizes, plan.*degree.value);
   }
 
   void add_trade(const Degree& more, const Degree& less, const Plan& plan) {

@@ -55,7 +55,7 @@ template <class Words>
 [[nodiscard]] std::optional<std::string_view> their_word(const Words& words,
                                                          std::string_view ours) {
   const auto* const found =
-      std::find_if(words.begin(), words.end(), [&](const auto& word) { return word.ours == ours; });
+      std::ranges::find_if(words, [&](const auto& word) { return word.ours == ours; });
   return found == words.end() ? std::nullopt : std::optional(found->theirs);
 }
 

@@ -15,7 +15,7 @@ int parent_of(const RankTree& tree, int rank) {
 
 int deepest(const RankTree& tree) {
   const std::vector<int> depth = depths(tree);
-  return *std::max_element(depth.begin(), depth.end());
+  return *std::ranges::max_element(depth);
 }
 
 /// Block b goes up from depth d in round b + D - d, and down from there in round b + D + d.
@@ -25,7 +25,7 @@ class TreeRound {
       : script_(script),
         tree_(tree),
         depth_(depths(tree)),
-        deepest_(*std::max_element(depth_.begin(), depth_.end())),
+        deepest_(*std::ranges::max_element(depth_)),
         lane_(lane),
         blocks_(blocks) {}
 
@@ -96,7 +96,7 @@ Bytes PackedTreesAllReduce::volume(Bytes size, const Group& group) {
     }
   }
   // A share through each of its edges, up to the parent or down to a child.
-  return *std::max_element(edges.begin(), edges.end()) *
+  return *std::ranges::max_element(edges) *
          (size / static_cast<double>(group.wiring->trees.size()));
 }
 

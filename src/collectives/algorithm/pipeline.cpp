@@ -47,7 +47,7 @@ void Rendezvous::send(const Message& message, std::span<const Run> runs) {
   std::vector<std::uint32_t> after = last_[static_cast<std::size_t>(message.from)];
   const auto& receiver = last_[static_cast<std::size_t>(message.to)];
   after.insert(after.end(), receiver.begin(), receiver.end());
-  std::sort(after.begin(), after.end());
+  std::ranges::sort(after);
   after.erase(std::unique(after.begin(), after.end()), after.end());
   round_.push_back(steps_.add(message, runs, after));
 }

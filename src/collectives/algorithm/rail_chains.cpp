@@ -94,7 +94,7 @@ Steps along_every_rail(Bytes size, const Group& group, const Fabric& fabric, Arr
   for (int number = 0; number < group.per_node; ++number) {
     std::vector<ChainHop> hops = RailChain(group, number).hops();
     if (arrival == Arrival::replace) {
-      std::reverse(hops.begin(), hops.end());
+      std::ranges::reverse(hops);
       for (ChainHop& hop : hops) {
         std::swap(hop.from, hop.to);
       }

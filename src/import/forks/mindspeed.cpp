@@ -78,7 +78,7 @@ class MindSpeed {
       }
       is_layer_[place] = false;
     }
-    const std::int64_t layers = std::count(is_layer_.begin(), is_layer_.end(), true);
+    const std::int64_t layers = std::ranges::count(is_layer_, true);
     const std::int64_t stages = count_stages();
     if (layers == 0 || places % stages != 0) {
       in_.fail("num_layers",

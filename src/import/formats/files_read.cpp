@@ -24,8 +24,8 @@ const std::string* written_as(const std::map<std::string, std::string>& written,
     return std::filesystem::path(document.first).filename() ==
            std::filesystem::path(called).filename();
   };
-  const auto found = std::find_if(written.begin(), written.end(), is_named);
-  const bool is_only = std::count_if(written.begin(), written.end(), is_named) == 1;
+  const auto found = std::ranges::find_if(written, is_named);
+  const bool is_only = std::ranges::count_if(written, is_named) == 1;
   return is_only ? &found->second : nullptr;
 }
 

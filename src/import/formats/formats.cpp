@@ -66,7 +66,7 @@ class Members {
   static bool is_below(const Value& value, std::string_view path) {
     const std::size_t dot = std::min(path.find('.'), path.size());
     const std::string_view name = path.substr(0, dot);
-    return std::any_of(value.members.begin(), value.members.end(), [&](const auto& member) {
+    return std::ranges::any_of(value.members, [&](const auto& member) {
       const bool is_it = member.first == name || Settings::normalised(member.first) == name;
       return is_it && (dot == path.size() || is_below(member.second, path.substr(dot + 1)));
     });
@@ -292,7 +292,7 @@ void add_settings(Foreign& command, std::string_view text, const std::string& fi
     }
   }
   const auto is_told = [&](const std::string& key) {
-    return std::any_of(flags.members.begin(), flags.members.end(), [&](const auto& flag) {
+    return std::ranges::any_of(flags.members, [&](const auto& flag) {
       return Settings::normalised(flag.first) == Settings::normalised(key);
     });
   };

@@ -9,6 +9,7 @@
 #include "import/recipes/recipe_parts.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -95,7 +96,7 @@ void take_launcher(Foreign& into, const Foreign& script, int source) {
   bool is_launched = false;
   for (const auto& [flag, value] : script.document.root.members) {
     const std::string name = Settings::normalised(flag);
-    const bool is_told = std::find(told.begin(), told.end(), name) != told.end();
+    const bool is_told = includes(told, name);
     is_launched = is_launched || is_told;
     if (is_told && into.document.root.find(name) == nullptr) {
       Origin at = value.origin;
@@ -127,10 +128,9 @@ void keep_flags(Foreign& into, const Foreign& script, int source) {
     const auto& [flag, value] = flags.members[i];
     const std::string& word = value.text;
     const bool names_file =
-        !word.empty() && std::any_of(files.begin(), files.end(), [&](const std::string& file) {
-          return file.ends_with(word);
-        });
-    const bool is_launchers = std::find(launcher.begin(), launcher.end(), flag) != launcher.end();
+        !word.empty() &&
+        std::ranges::any_of(files, [&](const std::string& file) { return file.ends_with(word); });
+    const bool is_launchers = includes(launcher, flag);
     if (!names_file && !is_launchers && into.document.root.find(flag) == nullptr) {
       Origin at = flags.key_origins[i];
       at.source = source;
@@ -173,7 +173,7 @@ std::vector<std::string> configurations_of(const Foreign& script) {
   std::vector<std::string> files;
   for (const std::string& name : script.arguments.started) {
     const bool is_file = name.find('=') == std::string::npos &&
-                         std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
+                         std::ranges::any_of(endings, [&](std::string_view ending) {
                            return name.ends_with(ending);
                          });
     if (is_file && script.syntax == Syntax::arguments && !script.format) {
@@ -197,11 +197,9 @@ std::string changed_configuration(const Foreign& script) {
   }
   const std::vector<std::string>& started = script.arguments.started;
   const auto& flags = script.document.root.members;
-  const auto found = std::find_if(started.begin(), started.end(), [&](const std::string& name) {
+  const auto found = std::ranges::find_if(started, [&](const std::string& name) {
     return is_yaml(name) && !name.starts_with('-') &&
-           std::none_of(flags.begin(), flags.end(), [&](const auto& flag) {
-             return flag.second.text == name;
-           });
+           std::ranges::none_of(flags, [&](const auto& flag) { return flag.second.text == name; });
   });
   return found == started.end() ? "" : *found;
 }
@@ -246,7 +244,7 @@ Foreign alone(const Foreign& script, const std::string& file) {
 void apply_changes(std::vector<Foreign>& files,
                    std::vector<std::string>& names,
                    const ImportOptions& options) {
-  const auto target = std::find_if(files.begin(), files.end(), [](const Foreign& file) {
+  const auto target = std::ranges::find_if(files, [](const Foreign& file) {
     return file.syntax != Syntax::arguments && file.format && file.format->import != nullptr;
   });
   if (!options.overrides.empty() && target == files.end()) {

@@ -18,9 +18,8 @@ constexpr std::string_view kResolution = "resolution";
 /// Whether the program's name has this part.
 bool is_called(const ImportTask& task, std::string_view part) {
   const std::vector<std::string>& scripts = task.arguments.scripts;
-  return std::any_of(scripts.begin(), scripts.end(), [&](const std::string& script) {
-    return script.find(part) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      scripts, [&](const std::string& script) { return script.find(part) != std::string::npos; });
 }
 
 /// Tokens of a text, and of an image: one for each 16 pixels a side.

@@ -46,7 +46,7 @@ std::optional<std::int64_t> launched_devices(const ImportTask& task) {
   const std::array told = {
       task.options.devices, launched, spawned, included_devices(in), gaudis, processes};
   const auto* const first =
-      std::find_if(told.begin(), told.end(), [](const auto& count) { return count.has_value(); });
+      std::ranges::find_if(told, [](const auto& count) { return count.has_value(); });
   return first == told.end() ? std::nullopt : *first;
 }
 
@@ -103,8 +103,8 @@ void remark_on_compiling(const ImportTask& task, std::initializer_list<std::stri
 
 void settle_precision(std::vector<ImportedRun>& parts) {
   const auto is_launcher = [](const ImportedRun& part) { return part.format == kAccelerate; };
-  const auto launcher = std::find_if(parts.begin(), parts.end(), is_launcher);
-  const auto trainer = std::find_if(parts.begin(), parts.end(), [&](const ImportedRun& part) {
+  const auto launcher = std::ranges::find_if(parts, is_launcher);
+  const auto trainer = std::ranges::find_if(parts, [&](const ImportedRun& part) {
     return !is_launcher(part) && part.training.find("precision") != nullptr;
   });
   if (launcher == parts.end() || trainer == parts.end()) {

@@ -65,7 +65,7 @@ bool is_held_whole(const Value& plan) {
 bool names_fused(const ImportTask& task, const AdapterKeys& keys) {
   const std::vector<std::string> words = listed_words(task, keys.targets);
   const Value modules = known_settings("peft-adapter", "targets");
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+  return std::ranges::any_of(words, [&](const std::string& word) {
     const Value* const known = modules.find(word);
     return known != nullptr && known->text.find(' ') != std::string::npos;
   });
@@ -137,8 +137,7 @@ void check_adapters(const ImportedRun& imported, const Transformer& model) {
     return;
   }
   const bool is_beside_mlp =
-      targets->text == "all-linear" ||
-      std::any_of(targets->items.begin(), targets->items.end(), [](const Value& target) {
+      targets->text == "all-linear" || std::ranges::any_of(targets->items, [](const Value& target) {
         return target.text == "up" || target.text == "gate" || target.text == "down";
       });
   if (is_beside_mlp) {

@@ -6,6 +6,7 @@
 #include "hf_parts.hpp"
 #include "titer/input/words.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -63,9 +64,8 @@ bool is_of_preferences(const ImportTask& task) {
 
 bool is_program(const ImportTask& task, std::string_view words) {
   const std::vector<std::string>& scripts = task.arguments.scripts;
-  return std::any_of(scripts.begin(), scripts.end(), [&](const std::string& name) {
-    return names_one_of(name, words);
-  });
+  return std::ranges::any_of(scripts,
+                             [&](const std::string& name) { return names_one_of(name, words); });
 }
 
 std::string class_of(const ImportTask& task, std::string_view key) {
@@ -74,7 +74,7 @@ std::string class_of(const ImportTask& task, std::string_view key) {
 
 bool is_trl(const ImportTask& task) {
   const std::vector<std::string>& scripts = task.arguments.scripts;
-  const bool is_script = std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
+  const bool is_script = std::ranges::any_of(scripts, [](const std::string& name) {
     return name.find("trl/") != std::string::npos && file_of(name) == "sft.py";
   });
   const bool is_gaudis = task.in.has("use_habana");
@@ -99,7 +99,7 @@ void take_stages(const ImportTask& task,
                  std::string_view key,
                  std::initializer_list<std::string_view> plain) {
   const auto word = task.in.word(key);
-  if (word && std::find(plain.begin(), plain.end(), *word) == plain.end()) {
+  if (word && !includes(plain, *word)) {
     task.in.fail(key,
                  "expected " + std::string(*plain.begin()) +
                      ": steps of others have more passes, which are not modelled");

@@ -152,7 +152,7 @@ void read_llava(const ImportTask& task) {
   const std::vector<std::string>& scripts = task.arguments.scripts;
   Settings& in = task.in;
   if (!in.has("vision_tower")) {
-    if (std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
+    if (std::ranges::any_of(scripts, [](const std::string& name) {
           return lower(name).find("llava") != std::string::npos;
         })) {
       in.fail("", "starts a program of LLaVA, and tells no --vision_tower");

@@ -130,7 +130,7 @@ bool put_deepspeed(const ImportTask& task, std::string_view key) {
   }
   const std::vector<std::string> keys = in.keys();
   const std::string inside = std::string(key) + ".";
-  const bool holds = std::any_of(keys.begin(), keys.end(), [&](const std::string& name) {
+  const bool holds = std::ranges::any_of(keys, [&](const std::string& name) {
     return name.starts_with(inside) && !name.starts_with("deepspeed_config.");
   });
   if (holds) {

@@ -10,7 +10,7 @@ void suppose_block(const ImportTask& task) {
   constexpr std::string_view key = "block_size";
   constexpr std::int64_t usual = 1024;
   const std::vector<std::string>& scripts = task.arguments.scripts;
-  const bool is_clm = std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
+  const bool is_clm = std::ranges::any_of(scripts, [](const std::string& name) {
     const std::string_view file = std::string_view(name).substr(name.rfind('/') + 1);
     return file == "run_clm.py" || file == "run_clm_no_trainer.py";
   });
@@ -34,9 +34,8 @@ void miss_configuration(const ImportTask& task) {
   }
   const std::vector<std::string> keys = task.in.keys();
   for (const std::string& started : task.arguments.started) {
-    const bool is_flags = std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
-      return task.in.written(key) == started;
-    });
+    const bool is_flags = std::ranges::any_of(
+        keys, [&](const std::string& key) { return task.in.written(key) == started; });
     if (is_yaml(started) && !started.starts_with('-') && !is_flags) {
       task.into.unread.push_back(task.file + ": " + started + ": " + std::string(why));
     }

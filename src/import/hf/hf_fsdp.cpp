@@ -40,10 +40,9 @@ std::string strategy_words(const ImportTask& task, std::string_view key) {
 const Strategy* strategy_of(const ImportTask& task, const std::string& words) {
   constexpr std::string_view key = "fsdp_config.sharding_strategy";
   const std::string told = task.in.word(key).value_or("");
-  const auto* const named =
-      std::find_if(kStrategies.begin(), kStrategies.end(), [&](const Strategy& known) {
-        return told == known.name || told == known.number;
-      });
+  const auto* const named = std::ranges::find_if(kStrategies, [&](const Strategy& known) {
+    return told == known.name || told == known.number;
+  });
   if (named != kStrategies.end()) {
     return named;
   }
@@ -80,9 +79,8 @@ bool put_fsdp(const ImportTask& task, const TrainerPlan& plan) {
   const std::string words = strategy_words(task, "fsdp");
   const auto version = in.integer("fsdp_version", 1, 2);
   const std::vector<std::string> keys = in.keys();
-  const bool has_section = std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
-    return key.starts_with("fsdp_config.") && in.has(key);
-  });
+  const bool has_section = std::ranges::any_of(
+      keys, [&](const std::string& key) { return key.starts_with("fsdp_config.") && in.has(key); });
   if (words.empty() && !version && !has_section) {
     return false;
   }

@@ -11,6 +11,7 @@
 #include "titer/script/python/python_branches.hpp"
 #include "titer/script/python/python_imports.hpp"
 #include "titer/script/python/python_names.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -23,7 +24,7 @@ std::string_view owner_of(std::string_view path) {
 }
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return includes(names, name);
 }
 
 /// Of the trainer or of one that is built on it.
@@ -106,7 +107,7 @@ class HfProgram {
 
   static bool gives_settings(const Statement& statement) {
     const std::vector<PythonCall> calls = calls_in(statement.text);
-    return std::any_of(calls.begin(), calls.end(), [](const PythonCall& call) {
+    return std::ranges::any_of(calls, [](const PythonCall& call) {
       const std::string_view name = last_part(call.name);
       return is_configuration(name) || is_one_of(name, {"LoraConfig", "BitsAndBytesConfig"}) ||
              (name == "from_pretrained" && is_model_class(owner_of(call.name)));
@@ -260,9 +261,8 @@ class HfProgram {
         "max_seq_length", "max_length", "model_max_length"};
     const Value* const trainer = root_.find("trainer_class");
     const bool is_trls = trainer != nullptr && trainer->text == "SFTTrainer" && !is_unsloth_;
-    return is_trls || std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
-             return root_.find(key) != nullptr;
-           });
+    return is_trls || std::ranges::any_of(
+                          keys, [&](std::string_view key) { return root_.find(key) != nullptr; });
   }
 
   std::string file_;
@@ -285,8 +285,8 @@ bool is_hf_program(std::string_view text) {
   };
   const bool trains = text.find("TrainingArguments") != text.npos ||
                       text.find("Config(") != text.npos || text.find("Trainer(") != text.npos;
-  return trains && std::any_of(libraries.begin(), libraries.end(), imports) &&
-         text.find("megatron") == text.npos && text.find("nemo") == text.npos;
+  return trains && std::ranges::any_of(libraries, imports) && text.find("megatron") == text.npos &&
+         text.find("nemo") == text.npos;
 }
 
 Document parse_hf_program(std::string_view text,

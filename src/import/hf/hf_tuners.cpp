@@ -35,9 +35,8 @@ constexpr TrainerKeys kSwiftKeys = {.model = "model model_id_or_path model_name_
 /// [src/llmtuner/hparams/data_args.py; src/llamafactory/hparams/data_args.py]
 bool is_old_llama_factory(const ImportTask& task) {
   const std::vector<std::string>& scripts = task.arguments.scripts;
-  return std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
-    return name.ends_with("train_bash.py");
-  });
+  return std::ranges::any_of(
+      scripts, [](const std::string& name) { return name.ends_with("train_bash.py"); });
 }
 
 /// LLaMA-Factory's switches go before the optimizer that is named.
@@ -90,9 +89,7 @@ namespace {
 void suppose_precision(Settings& in) {
   constexpr std::array<std::string_view, 6> formats = {
       "bf16", "fp16", "fp8", "bfloat16", "float16", "float32"};
-  if (std::none_of(formats.begin(), formats.end(), [&](std::string_view format) {
-        return in.has(format);
-      })) {
+  if (std::ranges::none_of(formats, [&](std::string_view format) { return in.has(format); })) {
     in.suppose("bf16", Value("auto"));
   }
 }
@@ -138,7 +135,7 @@ namespace {
 bool is_swift_program(const ImportTask& task) {
   const std::vector<std::string>& scripts = task.arguments.scripts;
   return task.arguments.program == "swift sft" || task.arguments.program == "swift pt" ||
-         std::any_of(scripts.begin(), scripts.end(), [](const std::string& name) {
+         std::ranges::any_of(scripts, [](const std::string& name) {
            return name.ends_with("llm_sft.py") || name.ends_with("llm_pt.py");
          });
 }

@@ -14,7 +14,7 @@ namespace {
 bool trains_otherwise(const ImportTask& task) {
   std::vector<std::string> programs = task.arguments.scripts;
   programs.push_back(task.in.text("module").value_or(""));
-  const auto other = std::find_if(programs.begin(), programs.end(), [](const std::string& name) {
+  const auto other = std::ranges::find_if(programs, [](const std::string& name) {
     return name.find("train_") != std::string::npos && name.find("train_sft") == std::string::npos;
   });
   if (other == programs.end()) {

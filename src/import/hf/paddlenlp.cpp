@@ -30,9 +30,8 @@ void put_paddle_sharding(const ImportTask& task, const Degrees& degrees) {
   Settings& in = task.in;
   Value& plan = task.into.plan;
   const std::string told = in.word("sharding").value_or("");
-  const auto* const stage = std::find_if(stages.begin(), stages.end(), [&](const auto& known) {
-    return told.find(known[0]) != std::string::npos;
-  });
+  const auto* const stage = std::ranges::find_if(
+      stages, [&](const auto& known) { return told.find(known[0]) != std::string::npos; });
   const std::int64_t shard = in.integer("sharding_parallel_degree", -1).value_or(-1);
   const bool is_shared = stage != stages.end() && shard != 1;
   plan.add("sharding", Value(is_shared ? (*stage)[1] : "none"));

@@ -95,7 +95,7 @@ class EasyLm {
           is_sound && axis < axes_.size() && read_size(size, axes_[std::min<std::size_t>(axis, 2)]);
       begin = end + 1;
     }
-    const auto rest = std::count(axes_.begin(), axes_.end(), -1);
+    const auto rest = std::ranges::count(axes_, -1);
     if (!is_sound || count != axes_.size() || rest > 1) {
       in_.fail("mesh_dim",
                "expected three sizes, of replicas, shards and parts of a model, of "

@@ -184,7 +184,7 @@ class Levanter {
     put(plan_, "data", data_);
     constexpr std::string_view axis = "trainer.fsdp_axis";
     const std::vector<std::string> keys = in_.keys();
-    const bool is_whole = !in_.has(axis) && std::find(keys.begin(), keys.end(), axis) != keys.end();
+    const bool is_whole = !in_.has(axis) && includes(keys, axis);
     plan_.add("sharding", Value(is_whole ? "none" : "zero3"));
     static_cast<void>(in_.raw(axis));
     if (!is_whole && data_ && copies > 1) {

@@ -132,7 +132,7 @@ class MaxTextModel {
   void put_activation(bool is_old) {
     constexpr std::string_view key = "mlp_activations";
     const std::vector<std::string> names = listed_words(task_, key);
-    const bool is_gated = std::find(names.begin(), names.end(), "linear") != names.end();
+    const bool is_gated = includes(names, "linear");
     task_.into.model->gated = names.empty() ? !is_old : is_gated;
     if (is_old && names.empty()) {
       assume(task_, key, "taken as relu, as configs/base.yml has it beside base_num_heads");

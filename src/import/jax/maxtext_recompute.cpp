@@ -40,7 +40,7 @@ enum class MixedLayers { none, some, all };
 /// Which layers have experts, of a shipped model by its name.
 MixedLayers mixed_layers(const ImportTask& task) {
   const auto is_among = [&](std::initializer_list<std::string_view> names) {
-    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return std::ranges::any_of(names, [&](std::string_view name) {
       return task.into.shipped.find(name) != std::string::npos;
     });
   };

@@ -158,7 +158,7 @@ void import_megatron(const ImportTask& task) {
   // Overrides of a NeMo recipe in a test's MODEL_ARGS.
   const std::vector<std::string> keys = in.keys();
   const auto is_override = [](const std::string& key) { return key.starts_with("model.config."); };
-  const bool is_recipe = std::any_of(keys.begin(), keys.end(), is_override);
+  const bool is_recipe = std::ranges::any_of(keys, is_override);
   if (is_recipe && lacks_recipe(task)) {
     return;
   }
@@ -202,9 +202,8 @@ void import_bridge_recipe(const ImportTask& task) {
                        in.has("recipe_arguments.num_gpus_per_node");
   task.into.stack = is_nemo ? "nemo" : "megatron-bridge";
   const std::vector<std::string> keys = in.keys();
-  const bool has_ddp = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
-    return key.starts_with("trainer.strategy.ddp.");
-  });
+  const bool has_ddp = std::ranges::any_of(
+      keys, [](const std::string& key) { return key.starts_with("trainer.strategy.ddp."); });
   in.rename_known("megatron-bridge-recipes");
   in.rename("trainer.strategy.", "");
   rename_sections(in);

@@ -11,9 +11,8 @@ namespace titer {
 bool learns_masked_words(const ImportTask& task) {
   const std::vector<std::string>& scripts = task.arguments.scripts;
   const auto runs = [&](std::string_view name) {
-    return std::any_of(scripts.begin(), scripts.end(), [&](const std::string& script) {
-      return script.find(name) != std::string::npos;
-    });
+    return std::ranges::any_of(
+        scripts, [&](const std::string& script) { return script.find(name) != std::string::npos; });
   };
   const auto says = [&](std::string_view key, std::string_view part) {
     return lower(task.in.written(key)).find(part) != std::string::npos;

@@ -125,7 +125,7 @@ void read_hybrid_prediction(const ImportTask& task, Transformer& model) {
   if (const std::size_t slash = all.find('/'); letters.empty() && slash != std::string::npos) {
     letters = all.substr(slash + 1, all.find('/', slash + 1) - slash - 1);
     if (!task.in.has("mtp_num_layers")) {
-      model.predicted_tokens = std::count(all.begin(), all.end(), '/');
+      model.predicted_tokens = std::ranges::count(all, '/');
     }
   }
   const std::string_view key = task.in.has(own) ? own : pattern_key(task.in);
@@ -176,7 +176,7 @@ void read_hybrid(const ImportTask& task, Transformer& model) {
             "expected the " + std::to_string(layers.size()) + " layers of the pattern");
     return;
   }
-  const auto any = [&](auto is) { return std::any_of(layers.begin(), layers.end(), is); };
+  const auto any = [&](auto is) { return std::ranges::any_of(layers, is); };
   if (any([](const LayerKind& kind) { return kind.experts; }) != model.experts.has_value()) {
     in.fail(key,
             model.experts ? "expected layers with experts (E), since there are some"

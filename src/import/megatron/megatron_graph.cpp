@@ -7,6 +7,7 @@
 
 #include "import/import_parts.hpp"
 #include "titer/import/foreign_words.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -26,9 +27,8 @@ std::vector<std::string_view> whole_layers(const ImportTask& task) {
     return {"attention", "mlp"};
   }
   const Transformer& model = *task.into.model;
-  const bool is_dense = std::any_of(model.kinds.begin(),
-                                    model.kinds.end(),
-                                    [](const LayerKind& kind) { return kind.is_dense(); });
+  const bool is_dense =
+      std::ranges::any_of(model.kinds, [](const LayerKind& kind) { return kind.is_dense(); });
   std::vector<std::string_view> parts;
   const auto add = [&](bool has, std::string_view part) {
     if (has) {
@@ -44,7 +44,7 @@ std::vector<std::string_view> whole_layers(const ImportTask& task) {
 }
 
 bool has_scope(const std::vector<std::string>& scopes, std::string_view scope) {
-  return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+  return includes(scopes, scope);
 }
 
 /// What the scopes name, each part once.
@@ -55,7 +55,7 @@ std::vector<std::string_view> captured_parts(const ImportTask& task,
     parts = whole_layers(task);
   }
   const auto add = [&](std::string_view part) {
-    if (std::find(parts.begin(), parts.end(), part) == parts.end()) {
+    if (!includes(parts, part)) {
       parts.push_back(part);
     }
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "import/import_parts.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -45,9 +46,8 @@ class MegatronRecompute {
     const bool selective = in_.any_on({"recompute_activations", "moe_layer_recompute"});
     // Before there were granularities a method stood for all of a layer.
     const std::vector<std::string> keys = in_.keys();
-    const bool is_old =
-        std::find(keys.begin(), keys.end(), "recompute_granularity") == keys.end() &&
-        (in_.is_on("checkpoint_activations") || in_.has("recompute_method"));
+    const bool is_old = !includes(keys, "recompute_granularity") &&
+                        (in_.is_on("checkpoint_activations") || in_.has("recompute_method"));
     return in_.word("recompute_granularity")
         .value_or(selective ? "selective" : (is_old ? "full" : "none"));
   }

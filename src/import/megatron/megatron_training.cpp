@@ -212,7 +212,7 @@ class MegatronTraining {
     if (!word) {
       return std::nullopt;
     }
-    const auto* known = std::find(types.begin(), types.end(), *word);
+    const auto* known = std::ranges::find(types, *word);
     if (known == types.end()) {
       in_.fail(key, "expected fp32, bf16, fp16 or fp8");
       return std::nullopt;

@@ -41,7 +41,7 @@ bool keeps_class_token(const ImportTask& task) {
 
 bool sees_images(const ImportTask& task) {
   const std::vector<std::string>& scripts = task.arguments.scripts;
-  const bool is_named = std::any_of(scripts.begin(), scripts.end(), [](const std::string& script) {
+  const bool is_named = std::ranges::any_of(scripts, [](const std::string& script) {
     return script.find("pretrain_vlm") != std::string::npos;
   });
   const bool is_other = task.in.has("num_classes") || task.in.has("language_model_type") ||

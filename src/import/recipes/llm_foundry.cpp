@@ -5,6 +5,7 @@
 
 #include "import/hf/hf_parts.hpp"
 #include "recipe_parts.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -86,10 +87,9 @@ bool put_reshaped(const ImportTask& task, std::string_view key) {
   Settings& in = task.in;
   const std::vector<std::string> keys = in.keys();
   const auto is_asked = [&](std::string_view width) {
-    return std::find(keys.begin(), keys.end(), std::string(kFoundryOverrides).append(width)) !=
-           keys.end();
+    return includes(keys, std::string(kFoundryOverrides).append(width));
   };
-  const bool asks = std::any_of(kFoundryWidths.begin(), kFoundryWidths.end(), is_asked);
+  const bool asks = std::ranges::any_of(kFoundryWidths, is_asked);
   const auto known = asks ? hub_model(in.text(key).value_or("")) : std::nullopt;
   if (!known || !known->shipped.empty() || task.options.base || task.others.has_model) {
     return false;

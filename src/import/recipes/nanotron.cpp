@@ -5,6 +5,7 @@
 
 #include "import/hf/hf_parts.hpp"
 #include "recipe_parts.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -45,10 +46,9 @@ void put_nanotron_experts(const ImportTask& task, Transformer& model) {
   const Value* const list = in.raw(key("layers"));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool is_all = list == nullptr || list->items.empty() || list->items.front().integer < 0;
-    layers[i].experts =
-        is_all || std::any_of(list->items.begin(), list->items.end(), [&](const Value& item) {
-          return item.integer == static_cast<std::int64_t>(i);
-        });
+    layers[i].experts = is_all || std::ranges::any_of(list->items, [&](const Value& item) {
+                          return item.integer == static_cast<std::int64_t>(i);
+                        });
   }
   set_layer_kinds(model, layers);
 }
@@ -85,8 +85,7 @@ constexpr std::array<std::string_view, 12> kOwnInNanotron = {"_attn_implementati
 void leave_out_unheard(const ImportTask& task, const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     const std::string path = "model.model_config." + key;
-    const bool is_known =
-        std::find(kOwnInNanotron.begin(), kOwnInNanotron.end(), key) != kOwnInNanotron.end();
+    const bool is_known = includes(kOwnInNanotron, key);
     const std::string word = task.in.written(path);
     if (key == "_use_doc_masking" && word == "true") {
       assume(task, path, "texts of a sequence are taken to attend to one another");

@@ -43,9 +43,8 @@ std::string named_recipe(std::string_view called) {
 bool is_given(const Settings& in, std::string_view key) {
   const std::vector<std::string> keys = in.keys();
   const std::string in_section = "." + std::string(key);
-  return std::any_of(keys.begin(), keys.end(), [&](const std::string& given) {
-    return given == key || given.ends_with(in_section);
-  });
+  return std::ranges::any_of(
+      keys, [&](const std::string& given) { return given == key || given.ends_with(in_section); });
 }
 
 void suppose(const ImportTask& task, std::string_view key, const Value& value) {

@@ -4,6 +4,7 @@
 
 #include "import/hf/hf_parts.hpp"
 #include "recipe_parts.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -36,8 +37,7 @@ void put_olmo_model(const ImportTask& task) {
   const auto vocabulary = in.integer("model.vocab_size", 1, 1'000'000'000).value_or(50257);
   const auto embedded = in.integer("model.embedding_size", 1, 1'000'000'000);
   const std::vector<std::string> keys = in.keys();
-  const bool is_null =
-      !embedded && std::find(keys.begin(), keys.end(), "model.embedding_size") != keys.end();
+  const bool is_null = !embedded && includes(keys, "model.embedding_size");
   config.add("vocab_size", Value(embedded.value_or(is_null ? vocabulary : 50304)));
   config.add("max_position_embeddings",
              Value(in.integer("model.max_sequence_length", 1, kMostTokens).value_or(1024)));

@@ -181,10 +181,8 @@ class OlmoCoreModel {
     if (const Value* const value = in_.raw(key); value != nullptr && value->is_integer) {
       return in_.integer(key, 1, 1'000'000'000).value_or(1);
     }
-    const auto* const known =
-        std::find_if(kOlmoTokenizers.begin(), kOlmoTokenizers.end(), [&](const auto& tokenizer) {
-          return tokenizer.first == named;
-        });
+    const auto* const known = std::ranges::find_if(
+        kOlmoTokenizers, [&](const auto& tokenizer) { return tokenizer.first == named; });
     const bool is_known = known != kOlmoTokenizers.end();
     const std::int64_t usual = is_known ? known->second : kOlmoTokenizers.front().second;
     const std::int64_t rows = task_.options.vocabulary.value_or(usual);
@@ -215,7 +213,7 @@ void olmo_core_takes(const ImportTask& task,
                      std::string_view key,
                      std::initializer_list<std::string_view> known) {
   const std::string word = olmo_core_word(task.in, key);
-  if (!word.empty() && std::find(known.begin(), known.end(), word) == known.end()) {
+  if (!word.empty() && !includes(known, word)) {
     task.in.leave_out(key, "taken as " + std::string(*known.begin()));
   }
 }

@@ -63,7 +63,7 @@ bool changes_widths(const ImportTask& task, std::string_view model) {
   // Of Primus' models those of DeepSeek and Kimi alone have latent attention; switched off, it
   // changes no other.
   const bool is_latent = model.starts_with("deepseek") || model.starts_with("kimi");
-  const auto* const found = std::find_if(widths.begin(), widths.end(), [&](std::string_view key) {
+  const auto* const found = std::ranges::find_if(widths, [&](std::string_view key) {
     const bool is_off = key == "multi_latent_attention" && !is_latent && !task.in.is_on(key);
     return task.in.has(key) && !is_off;
   });

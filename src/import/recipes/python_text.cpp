@@ -14,6 +14,7 @@
 #include "titer/script/python/python_functions.hpp"
 #include "titer/script/python/python_syntax.hpp"
 #include "titer/script/python/python_values.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -146,7 +147,7 @@ class Recipes {
 
   static bool is_foreign(std::string_view name) {
     constexpr std::array<std::string_view, 5> others = {"self", "os", "torch", "logger", "args"};
-    return std::find(others.begin(), others.end(), name) != others.end();
+    return includes(others, name);
   }
 
   /// Of a whole recipe what is changed afterwards counts, not what its name stood for when it is
@@ -294,7 +295,7 @@ class Recipes {
         for (const auto& [key, value] : callback.members) {
           put_at(recipe.root, "comm_overlap." + key, value, callback.origin);
         }
-      } else if (std::none_of(idle.begin(), idle.end(), [&](std::string_view part) {
+      } else if (std::ranges::none_of(idle, [&](std::string_view part) {
                    return callback.text.find(part) != std::string::npos;
                  })) {
         others.push(callback);
@@ -347,7 +348,7 @@ const std::string& chosen_recipe(const std::vector<std::string>& names,
                                  const ImportOptions& options) {
   const auto told = options.defines.find("recipe");
   const bool is_told = told != options.defines.end();
-  const auto found = is_told ? std::find(names.begin(), names.end(), told->second) : names.begin();
+  const auto found = is_told ? std::ranges::find(names, told->second) : names.begin();
   if (found != names.end() && (is_told || names.size() == 1)) {
     return *found;
   }

@@ -54,9 +54,8 @@ void read_torchtune_adapters(const ImportTask& task, std::string_view component)
 bool prefers_answers(Settings& in) {
   const auto names = [&](std::string_view key, std::initializer_list<std::string_view> parts) {
     const std::string name = lower(in.text(key).value_or(""));
-    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-      return name.find(part) != std::string::npos;
-    });
+    return std::ranges::any_of(
+        parts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
   };
   for (const std::string_view key : {"loss._component_", "dataset._component_"}) {
     if (names(key, {".rlhf.", "paired", "preference"})) {

@@ -188,9 +188,8 @@ bool tells_nothing(const Value& value) {
 bool is_of_tower(std::string_view key) {
   constexpr std::array<std::string_view, 9> parts = {
       "vision", "audio", "image", "video", "projector", "visual", "speech", "mm_", "talker"};
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-    return key.find(part) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      parts, [&](std::string_view part) { return key.find(part) != std::string_view::npos; });
 }
 
 /// Widths of all together, of a file whose language model tells its own.
@@ -198,9 +197,8 @@ bool stands_inside(const Value& config, std::string_view key) {
   constexpr std::array<std::string_view, 3> sections = {
       "text_config", "llm_config", "language_config"};
   return key.find('.') == std::string_view::npos &&
-         std::any_of(sections.begin(), sections.end(), [&](std::string_view section) {
-           return config.find(section) != nullptr;
-         });
+         std::ranges::any_of(
+             sections, [&](std::string_view section) { return config.find(section) != nullptr; });
 }
 
 }  // namespace

@@ -96,10 +96,8 @@ class LayersBehind {
     LayerKinds kinds;
     const std::vector<std::int64_t> told = integers(in_, "compress_ratios");
     for (const std::int64_t tokens : told) {
-      const auto* const found =
-          std::find_if(kBehind.begin(), kBehind.end(), [&](const Behind& one) {
-            return one.entry_tokens == tokens;
-          });
+      const auto* const found = std::ranges::find_if(
+          kBehind, [&](const Behind& one) { return one.entry_tokens == tokens; });
       if (found == kBehind.end()) {
         in_.fail("compress_ratios", "expected 0, 4 or 128 only, not " + std::to_string(tokens));
         return all(0);
@@ -170,7 +168,7 @@ void read_deepseek_v4(Reader& in, Transformer& model) {
   LayersBehind layers(in, model);
   const LayerKinds kinds = layers.read();
   const auto picks = [](const LayerKind& kind) { return kind.picks_entries; };
-  if (std::any_of(kinds.begin(), kinds.end(), picks)) {
+  if (std::ranges::any_of(kinds, picks)) {
     model.indexer = Indexer{.heads = in.integer("index_n_heads", 1, kMostWidth),
                             .head_dim = in.integer("index_head_dim", 1, kMostWidth),
                             .top_k = in.integer("index_topk", 1, kMostTokens)};

@@ -73,7 +73,7 @@ void set_short_convolution(Reader& in, Transformer& model) {
   mixer.convolution_bias = mixer.bias;
   skip_original_keys(in);
   const auto mixes = [](const LayerKind& kind) { return kind.tokens == TokenMixing::mixer; };
-  if (std::any_of(model.kinds.begin(), model.kinds.end(), mixes)) {
+  if (std::ranges::any_of(model.kinds, mixes)) {
     set_mixer(in, "hidden_size", mixer, model);
   }
 }

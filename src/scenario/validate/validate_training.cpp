@@ -32,7 +32,7 @@ constexpr WeightRoles kMlp =
     role_bit(WeightRole::up) | role_bit(WeightRole::gate) | role_bit(WeightRole::down);
 constexpr std::string_view kTargets = "training.adapters.targets";
 
-std::string_view words_of(WeightRoles targets) {
+std::string_view target_words(WeightRoles targets) {
   return targets == kAllLinear ? "all-linear" : "a list";
 }
 
@@ -41,7 +41,7 @@ void check_targets(const Adapters& adapters, const Transformer& model, Demands& 
   const WeightRoles targets = adapters.targets;
   const bool all = targets == kAllLinear;
   const auto check = [&](bool condition, std::string_view expected) {
-    demands.demand(condition, kTargets, words_of(targets), expected);
+    demands.demand(condition, kTargets, target_words(targets), expected);
   };
   check(!model.experts || (targets & kMlp) == 0,
         "expected query, key, value and output only: adapters of experts are not modelled");

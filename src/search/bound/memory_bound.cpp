@@ -10,14 +10,13 @@ namespace {
 constexpr double kBelowSums = 1 - 1e-9;  // of sums of the same bytes in another order
 
 bool keep_activations(const SearchSpace& space) {
-  return std::none_of(space.offload.begin(), space.offload.end(), [](const Offload& offload) {
-    return offload.activations.has_value();
-  });
+  return std::ranges::none_of(
+      space.offload, [](const Offload& offload) { return offload.activations.has_value(); });
 }
 
 /// Whether the only rank of a pipeline has all layers as one chunk.
 bool has_one_chunk(const SearchSpace& space, const std::vector<PipelineChoice>& pipelines) {
-  return std::all_of(pipelines.begin(), pipelines.end(), [&](const PipelineChoice& choice) {
+  return std::ranges::all_of(pipelines, [&](const PipelineChoice& choice) {
     const PipelineShape shape{.stages = 1,
                               .micro_batches = 1,
                               .virtual_stages = static_cast<int>(choice.virtual_stages),
