@@ -11,6 +11,7 @@
 #include "titer/measured/statistics.hpp"
 #include "titer/units/ensure.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -87,12 +88,7 @@ class Fitter {
 };
 
 std::vector<double> starts_of(const std::vector<FittedFigure>& figures) {
-  std::vector<double> start;
-  start.reserve(figures.size());
-  for (const FittedFigure& figure : figures) {
-    start.push_back(figure.start);
-  }
-  return start;
+  return each_of(figures, &FittedFigure::start);
 }
 
 /// Leaves out of `figures` what the data say nothing of, one after the other, the last first: of
@@ -132,12 +128,7 @@ FitResult settled(const Fitter& fitter,
 
 template <class Values>
 std::vector<double> picked(const Values& values, const RowNumbers& rows) {
-  std::vector<double> result;
-  result.reserve(rows.size());
-  for (const std::size_t row : rows) {
-    result.push_back(values[row]);
-  }
-  return result;
+  return each_of(rows, [&](std::size_t row) { return values[row]; });
 }
 
 /// What each group gets from a fit of the others; empty where those do not determine the figures.

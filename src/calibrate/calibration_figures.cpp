@@ -12,6 +12,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -283,11 +284,8 @@ double rounded_figure(const FittedFigure& figure, double value) {
 
 std::vector<std::string> usual_chip_figures(const Document& chip,
                                             std::span<const std::filesystem::path> files) {
-  std::vector<CsvTable> tables;
-  tables.reserve(files.size());
-  for (const std::filesystem::path& file : files) {
-    tables.push_back(CsvTable::load(file));
-  }
+  std::vector<CsvTable> tables =
+      each_of(files, [](const std::filesystem::path& file) { return CsvTable::load(file); });
   const auto has = [&](std::string_view path) { return !path.empty() && chip.at(path) != nullptr; };
   const auto is_timed = [&](std::string_view column) {
     return column.empty() ||

@@ -12,6 +12,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/measured/statistics.hpp"
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -45,10 +46,8 @@ class RunTimes {
   /// `logarithms` of the priors' factors.
   void predict(std::span<const double> logarithms, std::span<double> seconds) {
     for (auto& [source, part] : parts_) {
-      std::vector<double> factors;
-      for (const std::size_t at : part.numbers) {
-        factors.push_back(std::exp(logarithms[at]));
-      }
+      std::vector<double> factors =
+          each_of(part.numbers, [&](std::size_t at) { return std::exp(logarithms[at]); });
       part.moved->put(factors);
     }
     for (std::size_t i = 0; i < runs_.size(); ++i) {

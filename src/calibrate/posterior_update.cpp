@@ -10,6 +10,7 @@
 #include "prior_figures.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/measured/statistics.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -32,10 +33,9 @@ double off_percent(double predicted, double measured) {
 }
 
 double mean_error(const Posterior& posterior, double LearnedRun::*predicted) {
-  std::vector<double> errors;
-  for (const LearnedRun& run : posterior.runs) {
-    errors.push_back(off_percent(run.*predicted, run.measured));
-  }
+  std::vector<double> errors = each_of(posterior.runs, [&](const LearnedRun& run) {
+    return off_percent(run.*predicted, run.measured);
+  });
   return mean_of(errors);
 }
 

@@ -8,6 +8,7 @@
 
 #include "least_squares.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -35,11 +36,9 @@ std::vector<std::size_t> starts_of_sizes(const std::vector<CurveSample>& samples
 }
 
 CurvePiece fit_piece(std::span<const CurveSample> samples) {
-  std::vector<LinePoint> points;
-  points.reserve(samples.size());
-  for (const CurveSample& sample : samples) {
-    points.push_back({.x = sample.size.si(), .time = sample.time.si()});
-  }
+  std::vector<LinePoint> points = each_of(samples, [](const CurveSample& sample) {
+    return LinePoint{.x = sample.size.si(), .time = sample.time.si()};
+  });
   const Line line = fit_line(points, 0.0);
   CurvePiece piece{.start = Seconds::from_si(line.start)};
   if (line.slope > 0.0) {

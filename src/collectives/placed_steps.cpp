@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 
@@ -56,12 +57,7 @@ std::vector<Message> pair_sums(const Steps& steps) {
         sums.try_emplace({message.tier == Tier::host, message.from, message.to}, message);
     known->second.size += is_new ? Bytes{} : message.size;
   }
-  std::vector<Message> list;
-  list.reserve(sums.size());
-  for (const auto& [pair, message] : sums) {
-    list.push_back(message);
-  }
-  return list;
+  return each_of(sums, [](const auto& one) { return one.second; });
 }
 
 }  // namespace
@@ -86,12 +82,9 @@ std::vector<Demand> demands_of(std::span<const PlacedSteps> collectives) {
       }
     }
   }
-  std::vector<Demand> demands;
-  demands.reserve(sums.size());
-  for (const auto& [ends, bytes] : sums) {
-    demands.push_back({.from = ends.first, .to = ends.second, .bytes = bytes});
-  }
-  return demands;
+  return each_of(sums, [](const auto& one) {
+    return Demand{.from = one.first.first, .to = one.first.second, .bytes = one.second};
+  });
 }
 
 std::vector<std::uint32_t> rounds_of(const Steps& steps) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "titer/model/transformer/tower.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -63,10 +64,8 @@ std::vector<ParameterCount> parameters_of_ranks(const Transformer& model, const 
   const auto ranks = static_cast<std::size_t>(integer_of(plan, "pipeline", 1));
   const std::vector<std::int64_t> stages = layers_of_stages(model, plan);
   const std::vector<LayerRun> runs = model.runs();
-  std::vector<ParameterCount> of_kinds;
-  for (const LayerKind& kind : model.kinds) {
-    of_kinds.push_back(layer_parameters(model, kind));
-  }
+  std::vector<ParameterCount> of_kinds =
+      each_of(model.kinds, [&](const LayerKind& kind) { return layer_parameters(model, kind); });
   std::vector<ParameterCount> of_ranks(ranks);
   std::vector<double> kinds(model.kinds.size());
   std::int64_t first = 0;

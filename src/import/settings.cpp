@@ -6,6 +6,7 @@
 
 #include "titer/input/words.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -170,11 +171,7 @@ bool Settings::is_open(std::string_view key) const {
 }
 
 std::vector<std::string> Settings::keys() const {
-  std::vector<std::string> names;
-  for (const auto& [key, entry] : entries_) {
-    names.push_back(key);
-  }
-  return names;
+  return each_of(entries_, [](const auto& one) { return one.first; });
 }
 
 std::optional<Value> Settings::resolved(std::string_view key) {

@@ -7,6 +7,7 @@
 #include "titer/input/known_settings.hpp"
 #include "titer/input/words.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -176,12 +177,7 @@ std::vector<std::string> Settings::harmless() const {
     }
     kind->second += (kind->second.empty() ? "" : ", ") + shown_path(entry);
   }
-  std::vector<std::string> lines;
-  lines.reserve(kinds.size());
-  for (const auto& [what, names] : kinds) {
-    lines.push_back(std::string(what) + ": " + names);
-  }
-  return lines;
+  return each_of(kinds, [](const auto& one) { return std::string(one.first) + ": " + one.second; });
 }
 
 std::vector<std::string> Settings::unread() const {

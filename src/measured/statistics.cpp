@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -151,11 +152,9 @@ std::vector<SkipReason> reasons_of(const ComparedRows& rows) {
       ++counts[reason];
     }
   }
-  std::vector<SkipReason> reasons;
-  reasons.reserve(counts.size());
-  for (const auto& [reason, count] : counts) {
-    reasons.push_back({reason, count});
-  }
+  std::vector<SkipReason> reasons = each_of(counts, [](const auto& one) {
+    return SkipReason{one.first, one.second};
+  });
   std::ranges::stable_sort(reasons, std::ranges::greater(), &SkipReason::rows);
   return reasons;
 }

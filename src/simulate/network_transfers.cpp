@@ -110,11 +110,7 @@ void NetworkTransfers::check_alike(const Groups& groups, std::string_view kind) 
     for (const int device : group) {
       ++of_node[device / scenario_.cluster.devices_per_node];
     }
-    std::vector<int> sorted;
-    sorted.reserve(of_node.size());
-    for (const auto& [node, count] : of_node) {
-      sorted.push_back(count);
-    }
+    std::vector<int> sorted = each_of(of_node, [](const auto& one) { return one.second; });
     std::ranges::sort(sorted);
     return sorted;
   };
@@ -277,12 +273,7 @@ std::vector<TakenAlgorithm> NetworkTransfers::algorithms() const {
             .closed_form_time = found.by_closed_form.time};
     }
   }
-  std::vector<TakenAlgorithm> list;
-  list.reserve(largest.size());
-  for (const auto& [kind, taken] : largest) {
-    list.push_back(taken);
-  }
-  return list;
+  return each_of(largest, [](const auto& one) { return one.second; });
 }
 
 }  // namespace titer

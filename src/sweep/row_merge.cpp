@@ -12,6 +12,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/sweep/row_file.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -100,10 +101,7 @@ ShardNames names_beside(const fs::path& file) {
 }
 
 std::string sizes_text(const ShardNames& names) {
-  std::vector<std::size_t> sizes;
-  for (const auto& [size, shards] : names) {
-    sizes.push_back(size);
-  }
+  std::vector<std::size_t> sizes = each_of(names, [](const auto& one) { return one.first; });
   return number_list(sizes);
 }
 

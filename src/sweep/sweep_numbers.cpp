@@ -73,11 +73,8 @@ bool is_inside(std::string_view path, std::string_view outer) {
 }
 
 std::vector<std::string> result_names() {
-  std::vector<std::string> names;
-  names.reserve(kResultFigures.size());
-  for (const ResultFigure& figure : kResultFigures) {
-    names.emplace_back(figure.name);
-  }
+  std::vector<std::string> names =
+      each_of(kResultFigures, [](const ResultFigure& figure) { return std::string(figure.name); });
   for (const BreakdownPart& part : kBreakdownParts) {
     names.push_back(fmt::format("{}_s", part.name));
   }

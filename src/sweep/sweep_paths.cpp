@@ -5,6 +5,7 @@
 #include "sweep_axes.hpp"
 #include "sweep_numbers.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -79,10 +80,9 @@ struct VariedPath {
 };
 
 std::vector<VariedPath> varied_paths(const Sweep& sweep) {
-  std::vector<VariedPath> varied;
-  for (const Axis& axis : sweep.axes) {
-    varied.push_back({.path = axis.path, .where = axis.where + ": " + axis.path, .axis = &axis});
-  }
+  std::vector<VariedPath> varied = each_of(sweep.axes, [](const Axis& axis) {
+    return VariedPath{.path = axis.path, .where = axis.where + ": " + axis.path, .axis = &axis};
+  });
   for (const DerivedField& field : sweep.derived) {
     if (scenario_part(field.name)) {
       varied.push_back({.path = field.name, .where = field.where});

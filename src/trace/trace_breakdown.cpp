@@ -138,11 +138,10 @@ std::vector<KindUse> longest(const Trace& trace, const std::vector<KindSum>& sum
       names[{trace.kinds[i].name, trace.kinds[i].category}].add(sums[i]);
     }
   }
-  std::vector<KindUse> uses;
-  uses.reserve(names.size());
-  for (const auto& [key, sum] : names) {
-    uses.push_back(use_of({.name = std::string(key.first), .category = key.second}, sum, factor));
-  }
+  std::vector<KindUse> uses = each_of(names, [&](const auto& one) {
+    return use_of(
+        {.name = std::string(one.first.first), .category = one.first.second}, one.second, factor);
+  });
   std::ranges::stable_sort(uses, std::ranges::greater(), &KindUse::time);
   uses.resize(std::min(uses.size(), kMostKindsOfKernels));
   return uses;

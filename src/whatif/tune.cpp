@@ -223,11 +223,9 @@ class Tuner {
 }  // namespace
 
 std::vector<Assignment> Tuning::assignments() const {
-  std::vector<Assignment> list;
-  for (const KnobValue& value : values) {
-    list.push_back({value.path, value.to, "tune"});
-  }
-  return list;
+  return each_of(values, [](const KnobValue& value) {
+    return Assignment{value.path, value.to, "tune"};
+  });
 }
 
 std::size_t TuneAnswer::count(TuneOutcome outcome) const {

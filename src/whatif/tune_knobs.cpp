@@ -51,11 +51,7 @@ struct PlanKnob {
 
 template <const auto& choices>
 std::vector<Value> all_of(const Scenario& /*scenario*/) {
-  std::vector<Value> values;
-  for (const auto& choice : choices) {
-    values.emplace_back(choice.name);
-  }
-  return values;
+  return each_of(choices, [](const auto& choice) { return Value(choice.name); });
 }
 std::vector<Value> both_ways(const Scenario& /*scenario*/) { return {Value(false), Value(true)}; }
 

@@ -90,11 +90,7 @@ std::vector<Bytes> sizes_of(const CollectiveRequest& request,
       throw InputError("--bytes: expected the full result, such as 64MiB" +
                        std::string(measured ? "" : ", or a --measured file that has sizes"));
     }
-    std::vector<Bytes> sizes;
-    for (const auto& [size, times] : *measured) {
-      sizes.push_back(size);
-    }
-    return sizes;
+    return each_of(*measured, [](const auto& one) { return one.first; });
   }
   const Bytes first = size_of("--bytes", request.bytes);
   if (request.to.empty()) {
@@ -217,7 +213,7 @@ std::span<const Option<CollectiveRequest>> collective_options() { return kCollec
 Answer ask(const CollectiveRequest& request) {
   const Cluster cluster = cluster_of(request.cluster);
   const std::vector<std::vector<int>> groups =
-      each_of(request.ranks, [&](const std::string& ranks) { return parse_devices(ranks); });
+      each_of(request.ranks, [](const std::string& ranks) { return parse_devices(ranks); });
   CollectiveDesk desk(cluster, groups, static_cast<int>(request.servers));
   View view =
       request.library.empty() ? predicted_view(request, desk) : library_choices(request, desk);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "titer/units/lists.hpp"
+
 namespace titer {
 namespace {
 
@@ -148,10 +150,8 @@ LayerKinds all_layers(const Transformer& model, bool experts) {
 }
 
 void set_layers(Transformer& model, const LayerKinds& kinds) {
-  std::vector<KindRun> runs;
-  for (const LayerKind& kind : kinds) {
-    runs.push_back({.kind = kind, .count = 1});
-  }
+  std::vector<KindRun> runs =
+      each_of(kinds, [](const LayerKind& kind) { return KindRun{.kind = kind, .count = 1}; });
   set_layers(model, runs);
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "titer/units/ensure.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -245,11 +246,8 @@ LinkUse one_after_the_other(std::span<const RepeatedUse> uses) {
 }
 
 LinkUse one_after_the_other(std::span<const LinkUse> uses) {
-  std::vector<RepeatedUse> once;
-  once.reserve(uses.size());
-  for (const LinkUse& use : uses) {
-    once.push_back({.count = 1, .use = &use});
-  }
+  std::vector<RepeatedUse> once =
+      each_of(uses, [](const LinkUse& use) { return RepeatedUse{.count = 1, .use = &use}; });
   return one_after_the_other(once);
 }
 

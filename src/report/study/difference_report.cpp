@@ -70,11 +70,9 @@ std::vector<Compared> compared_rates(const Difference& found) {
 std::vector<Compared> compared_memory(const Difference& found) {
   const StageMemory& a = found.a.peak_stage();
   const StageMemory& b = found.b.peak_stage();
-  std::vector<Compared> parts;
-  parts.reserve(kMemoryParts.size() + 2);
-  for (const MemoryPart& part : kMemoryParts) {
-    parts.push_back({std::string(part.name), (a.*part.value).si(), (b.*part.value).si()});
-  }
+  std::vector<Compared> parts = each_of(kMemoryParts, [&](const MemoryPart& part) {
+    return Compared{std::string(part.name), (a.*part.value).si(), (b.*part.value).si()};
+  });
   parts.push_back({"total", found.a.memory_peak.si(), found.b.memory_peak.si()});
   parts.push_back({"capacity", found.a.memory_capacity.si(), found.b.memory_capacity.si()});
   return parts;
