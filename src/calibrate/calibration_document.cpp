@@ -10,6 +10,7 @@
 #include "titer/hardware/fit_errors.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -20,8 +21,6 @@ constexpr std::string_view kAssumed = "assumed_calibration";
 
 /// Four significant digits: the last bits of a sum are nobody's evidence.
 Value rounded(double number) { return parse_json(fmt::format("{:.4g}", number), "").root; }
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
 
 Value accuracy_value(const Accuracy& accuracy) {
   return Value::make_object()
@@ -138,11 +137,11 @@ std::string source_text(const Calibration& calibration,
       listed(data.files),
       data.measured.size(),
       data.range,
-      percent(calibration.fitted.mean),
-      percent(calibration.fitted.p90),
-      percent(calibration.fitted.bias));
+      percent_text(calibration.fitted.mean),
+      percent_text(calibration.fitted.p90),
+      percent_text(calibration.fitted.bias));
   if (calibration.left_out) {
-    text += fmt::format(", {} on groups left out", percent(calibration.left_out->mean));
+    text += fmt::format(", {} on groups left out", percent_text(calibration.left_out->mean));
   }
   if (!label.date.empty()) {
     text += "; fitted on " + label.date;

@@ -4,18 +4,10 @@
 
 #include <algorithm>
 
+#include "titer/campaign/economy.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
-namespace {
-
-/// The share of an iteration in which the devices compute, seen from the stage of the breakdown.
-double compute_share(const StepResult& step) {
-  const Breakdown& parts = step.breakdown;
-  return (parts.forward + parts.backward + parts.recompute + parts.optimizer) / step.iteration_time;
-}
-
-}  // namespace
 
 double sharing_slowdown(std::span<const double> loads) {
   double sum = 0;
@@ -36,7 +28,7 @@ SharingResult follow(const SharedJobs& course, Fidelity fidelity) {
   std::vector<double> loads;
   for (const SharedJob& job : course.jobs) {
     evaluate(job.scenario, fidelity, estimator, step);
-    loads.push_back(job.load.value_or(compute_share(step)));
+    loads.push_back(job.load.value_or(computing_share(step)));
     result.jobs.push_back({.name = job.name,
                            .load = loads.back(),
                            .alone = step.iteration_time,

@@ -39,11 +39,6 @@ namespace {
 constexpr TaskId kNoTask = std::numeric_limits<TaskId>::max();
 constexpr TaskId kEnded = kNoTask - 1;
 
-[[nodiscard]] Ticks add_duration(Ticks start, Ticks duration) {
-  ensure(duration <= kMaxTicks - start, "a timeline must end before 2^62 picoseconds");
-  return start + duration;
-}
-
 }  // namespace
 
 template <class Time>
@@ -187,7 +182,7 @@ class Engine::Replay {
   }
 
   void start(TaskId task, ResourceId resource) {
-    const Ticks end = add_duration(now_, graph_.duration(task));
+    const Ticks end = add_ticks(now_, graph_.duration(task));
     memory_.servers_[resource].running = task;
     memory_.calendar_.set(resource, end);
     timeline_.start[task] = now_;

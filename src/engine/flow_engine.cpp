@@ -16,11 +16,6 @@ namespace {
 constexpr MessageId kNoMessage = std::numeric_limits<MessageId>::max();
 constexpr MessageId kFinished = kNoMessage - 1;
 
-[[nodiscard]] Ticks add_ticks(Ticks tick, Ticks more) {
-  ensure(more <= kMaxTicks - tick, "a timeline must end before 2^62 picoseconds");
-  return tick + more;
-}
-
 }  // namespace
 
 class FlowEngine::Run {

@@ -13,10 +13,6 @@
 namespace titer {
 namespace {
 
-std::string shown(const Value& value) {
-  return value.kind == Value::Kind::text ? value.text : to_json(value, 0);
-}
-
 Transformer shipped_model(const std::string& name) {
   return read_document(load_data(kModelData, name), read_transformer);
 }
@@ -84,7 +80,7 @@ class ReadBack {
       field.copy(back, changed.*member);
       if (!is_alike(changed)) {
         const auto text = [&](const T& of) {
-          return field.write == nullptr ? std::string("set") : shown(field.write(of));
+          return field.write == nullptr ? std::string("set") : bare_text(field.write(of));
         };
         lost_.push_back(fmt::format("{}: {}: would be {}", path, text(meant), text(back)));
       }
@@ -116,7 +112,7 @@ class ReadBack {
       return;
     }
     const auto text = [](const Value* value) {
-      return value == nullptr ? std::string("as usual") : shown(*value);
+      return value == nullptr ? std::string("as usual") : bare_text(*value);
     };
     const std::string line = fmt::format("model.{}: {}: would be {}", key, text(meant), text(back));
     const bool is_known = includes(lost_, line);

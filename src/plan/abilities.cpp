@@ -49,13 +49,8 @@ bool allows(const std::optional<std::int64_t>& most, std::int64_t degree) {
 /// What is not asked for is no matter.
 bool allows(const std::optional<bool>& able, bool asked) { return !asked || able.value_or(true); }
 
-/// Whether some ranks have the same parameters.
-bool has_copies(const Plan& plan) {
-  return plan.replicas() > 1 || plan.expert_tensor_degree() != plan.tensor;
-}
-
 bool allows_sharding(const Abilities& can, const Plan& plan) {
-  return !has_copies(plan) ||
+  return !plan.has_copies() ||
          (allows(can.sharding, plan.sharding) &&
           (plan.pipeline == 1 || allows(can.sharding_with_pipeline, plan.sharding)) &&
           (plan.tensor == 1 || allows(can.sharding_with_tensor, plan.sharding)));
@@ -198,13 +193,13 @@ constexpr std::array<Ability, 20> kAbilities = {{
     {PlanPart::state, allows_offload, [](const A&, const P& plan) { return offload_text(plan); }},
     {PlanPart::state,
      [](const A& can, const P& plan) {
-       return !has_copies(plan) ||
+       return !plan.has_copies() ||
               allows(can.overlap_grad_reduce, plan.overlap_grad_reduce.value_or(false));
      },
      [](const A&, const P&) { return std::string("overlap_grad_reduce"); }},
     {PlanPart::state,
      [](const A& can, const P& plan) {
-       return !has_copies(plan) ||
+       return !plan.has_copies() ||
               allows(can.overlap_param_gather, plan.overlap_param_gather.value_or(false));
      },
      [](const A&, const P&) { return std::string("overlap_param_gather"); }},

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "titer/units/listed.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -50,10 +51,6 @@ Evenly evenly(const LayerSplit& split, std::int64_t layers, int stages) {
   return {is_even(split) ? layers : layers + kLessAtTheEnds, stages};
 }
 
-std::string counted(std::int64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
-
 /// "13 x 5 and 8 x 4": a number for each stage, as even as can be.
 std::string nearly_even(std::int64_t layers, int stages) {
   const std::int64_t fewer = layers / stages;
@@ -86,10 +83,11 @@ std::optional<std::string> refusal_of(const EndLayers& ends, std::int64_t layers
   const bool alone = others.stages == 0 && others.layers == 0;
   return alone || (others.stages > 0 && others.layers >= others.stages)
              ? std::nullopt
-             : std::optional(fmt::format("expected first and last to leave one of the {} layers or "
-                                         "more for each of the other {}",
-                                         layers,
-                                         counted(std::max(others.stages, 0), "stage")));
+             : std::optional(fmt::format(
+                   "expected first and last to leave one of the {} layers or "
+                   "more for each of the other {}",
+                   layers,
+                   counted_text(static_cast<std::uint64_t>(std::max(others.stages, 0)), "stage")));
 }
 
 std::optional<std::string> refusal_of(const std::vector<std::int64_t>& numbers,
@@ -97,13 +95,13 @@ std::optional<std::string> refusal_of(const std::vector<std::int64_t>& numbers,
                                       int stages) {
   if (numbers.size() != static_cast<std::size_t>(stages)) {
     return fmt::format("expected {}, one for each stage of the model, got {}",
-                       counted(stages, "number"),
+                       counted_text(static_cast<std::uint64_t>(stages), "number"),
                        numbers.size());
   }
   const std::int64_t sum = std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
   if (sum != layers) {
     return fmt::format("expected numbers that add up to the {}, got {}, such as {}",
-                       counted(layers, "layer"),
+                       counted_text(static_cast<std::uint64_t>(layers), "layer"),
                        sum,
                        nearly_even(layers, stages));
   }
@@ -222,10 +220,11 @@ std::string shares_text(const LayerSplit& split, std::int64_t layers, int stages
 }
 
 std::string uneven_offer(std::int64_t layers, int stages) {
-  return allows_lighter_ends(layers, stages) ? std::string("\"layers\": \"lighter-ends\"")
-                                             : fmt::format("\"layers\": a list of {} such as {}",
-                                                           counted(stages, "number"),
-                                                           nearly_even(layers, stages));
+  return allows_lighter_ends(layers, stages)
+             ? std::string("\"layers\": \"lighter-ends\"")
+             : fmt::format("\"layers\": a list of {} such as {}",
+                           counted_text(static_cast<std::uint64_t>(stages), "number"),
+                           nearly_even(layers, stages));
 }
 
 }  // namespace titer

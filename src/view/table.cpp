@@ -78,10 +78,6 @@ std::string csv_cell(const Value& value) {
   }
 }
 
-std::string plain_text(const Value& value) {
-  return value.kind == Value::Kind::text ? value.text : to_json(value, 0);
-}
-
 std::string grouped_digits(std::int64_t number) {
   std::string text = std::to_string(number);
   for (std::ptrdiff_t at = std::ssize(text) - 3; at > 0; at -= 3) {
@@ -93,12 +89,6 @@ std::string grouped_digits(std::int64_t number) {
 std::string bar_text(double share, char mark) {
   const double marks = std::clamp(share, 0.0, 1.0) * static_cast<double>(kBarMarks);
   return std::string(static_cast<std::size_t>(std::lround(marks)), mark);
-}
-
-std::string percent_text(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
-
-std::string counted_text(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace titer

@@ -26,9 +26,6 @@ Assignment put_plan(std::string_view key, Value value) {
 
 bool are_equal(const Value& a, const Value& b) { return to_json(a, 0) == to_json(b, 0); }
 
-bool has_copies(const Plan& plan) {
-  return plan.replicas() > 1 || plan.expert_tensor_degree() != plan.tensor;
-}
 bool has_experts(const Scenario& scenario) {
   const Transformer* transformer = scenario.model.if_transformer();
   return transformer != nullptr && transformer->experts.has_value();
@@ -38,7 +35,7 @@ bool has_stages(const Scenario& scenario) { return scenario.plan.pipeline > 1; }
 bool splits_tensors(const Scenario& scenario) { return scenario.plan.tensor > 1; }
 bool has_gradients_to_share(const Scenario& scenario) {
   const Sharding sharding = scenario.plan.sharding;
-  return has_copies(scenario.plan) && (sharding == Sharding::none || scenario.plan.shards());
+  return scenario.plan.has_copies() && (sharding == Sharding::none || scenario.plan.shards());
 }
 bool always(const Scenario& /*scenario*/) { return true; }
 

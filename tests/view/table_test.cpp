@@ -121,9 +121,9 @@ TEST(GroupedDigits, AreInThrees) {
 }
 
 TEST(PlainText, HasTextsAsTheyAre) {
-  EXPECT_EQ(plain_text(Value("a \"b\"")), "a \"b\"");
-  EXPECT_EQ(plain_text(Value(4.0)), "4.0");
-  EXPECT_EQ(plain_text(Value()), "null");
+  EXPECT_EQ(bare_text(Value("a \"b\"")), "a \"b\"");
+  EXPECT_EQ(bare_text(Value(4.0)), "4.0");
+  EXPECT_EQ(bare_text(Value()), "null");
 }
 
 }  // namespace TITER_TEST_FILE

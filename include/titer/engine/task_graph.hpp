@@ -21,6 +21,12 @@ using Ticks = std::int64_t;
 /// when compared as `a > kMaxTicks - b`.
 inline constexpr Ticks kMaxTicks = Ticks{1} << 62;
 
+/// The end of what begins at a tick.
+[[nodiscard]] constexpr Ticks add_ticks(Ticks tick, Ticks more) {
+  ensure(more <= kMaxTicks - tick, "a timeline must end before 2^62 picoseconds");
+  return tick + more;
+}
+
 /// The nearest whole number (halves away from zero). REQUIRES 0 <= exact <= kMaxTicks.
 [[nodiscard]] constexpr Ticks nearest_tick(double exact) {
   const auto whole = static_cast<Ticks>(exact);

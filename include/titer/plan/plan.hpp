@@ -180,6 +180,10 @@ struct Plan {
   }
   /// Ranks that have the same parameters but for experts, on one pipeline rank: d cp.
   [[nodiscard]] std::int64_t replicas() const { return data * context; }
+  /// Whether some ranks have the same parameters.
+  [[nodiscard]] bool has_copies() const {
+    return replicas() > 1 || expert_tensor_degree() != tensor;
+  }
   /// Of these so many in a row split what is sharded and add up gradients by themselves, where not
   /// all do: a shard's, or an island's.
   [[nodiscard]] std::optional<std::int64_t> group() const {

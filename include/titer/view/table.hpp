@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "titer/units/number_text.hpp"
 #include "titer/view/text_view.hpp"
 
 namespace titer {
@@ -28,16 +29,10 @@ namespace titer {
 [[nodiscard]] std::string number_text(double value);
 /// A value as a CSV cell: texts as they are, nothing for null.
 [[nodiscard]] std::string csv_cell(const Value& value);
-/// A value for a reader: texts as they are, others as in JSON.
-[[nodiscard]] std::string plain_text(const Value& value);
 /// "8,030,261,248".
 [[nodiscard]] std::string grouped_digits(std::int64_t number);
 inline constexpr std::size_t kBarMarks = 40;  // for the whole
 /// Marks side by side, kBarMarks for the whole; none for less than nothing.
 [[nodiscard]] std::string bar_text(double share, char mark = '#');
-/// "41.3 %".
-[[nodiscard]] std::string percent_text(double share);
-/// "1 rank", "3 ranks".
-[[nodiscard]] std::string counted_text(std::size_t count, std::string_view what);
 
 }  // namespace titer

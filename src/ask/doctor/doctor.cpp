@@ -73,7 +73,7 @@ constexpr std::array kDoctorOptions = {
                           .read = read_defines}};
 
 std::string value_text(const Value& value) {
-  return value.kind == Value::Kind::null ? "left out" : plain_text(value);
+  return value.kind == Value::Kind::null ? "left out" : bare_text(value);
 }
 
 /// "recompute selective -> none"

@@ -1,9 +1,9 @@
 #include "titer/collectives/nccl/nccl.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "nccl_call.hpp"
+#include "titer/collectives/algorithm/doubling.hpp"
 #include "titer/units/ensure.hpp"
 
 namespace titer {
@@ -12,10 +12,6 @@ namespace {
 constexpr std::array<std::string_view, kNcclAlgorithms> kAlgorithmNames = {
     "ring", "tree", "collnet-direct", "collnet-chain", "nvls", "nvls-tree", "pat", "p2p"};
 constexpr std::array<std::string_view, kNcclProtocols> kProtocolNames = {"ll", "ll128", "simple"};
-
-int floor_log2(int value) {
-  return static_cast<int>(std::bit_width(static_cast<unsigned>(value))) - 1;
-}
 
 /// Per channel: the node's figure for up to two nodes and where the network reduces.
 BytesPerSecond channel_bandwidth(const NcclCall& call, const NcclGraph& graph, bool collnet) {
@@ -155,7 +151,7 @@ Seconds ring_latency(const NcclCall& call, NcclProtocol protocol, Seconds inter,
 Seconds latency_of(const NcclCall& call, const NcclCandidate& pair) {
   const NcclSystem& system = call.system;
   const int others = call.group.per_node - 1;
-  const int levels = floor_log2(call.group.nodes);
+  const int levels = log2_below(call.group.nodes);
   const auto hop = [&](NcclMedium medium, NcclAlgorithm algorithm) {
     return nccl_hop_latency(medium, algorithm, pair.protocol, system.version);
   };

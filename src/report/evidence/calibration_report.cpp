@@ -13,7 +13,7 @@ namespace titer {
 namespace {
 
 std::string written(const FittedFigure& figure, double value) {
-  return plain_text(written_figure(figure, value));
+  return bare_text(written_figure(figure, value));
 }
 
 FigureRows fitted_rows(const Calibration& calibration) {

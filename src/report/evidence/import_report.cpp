@@ -49,7 +49,7 @@ std::string shape(const Transformer& model) {
 /// "tensor 4, pipeline 2, …": keys with their values, in their order.
 std::string settings_text(const Value& object) {
   const std::string text = listed(object.members, [](const auto& member) {
-    return member.first + " " + plain_text(member.second);
+    return member.first + " " + bare_text(member.second);
   });
   return text.empty() ? "none" : text;
 }

@@ -28,7 +28,7 @@ std::string signed_text(Seconds time) { return (time > Seconds{} ? "+" : "") + f
 std::string signed_bar(double share) { return bar_text(std::abs(share), share < 0 ? '-' : '+'); }
 
 std::string value_text(const Value& value) {
-  return value.kind == Value::Kind::null ? "(none)" : plain_text(value);
+  return value.kind == Value::Kind::null ? "(none)" : bare_text(value);
 }
 
 std::string shortened(std::string text) {

@@ -26,8 +26,8 @@ std::ptrdiff_t model_changes(const Difference& found) {
 }
 
 std::string differing_text(const AskedValue& value, const Difference& found) {
-  const std::string a = plain_text(value.a);
-  const std::string b = plain_text(value.b);
+  const std::string a = bare_text(value.a);
+  const std::string b = bare_text(value.b);
   if (value.key == kModelKey && a == b) {
     return fmt::format("model {} in both, {} of its inputs not the same", a, model_changes(found));
   }

@@ -93,7 +93,7 @@ class SweptTable {
   [[nodiscard]] std::string subject() const {
     const auto name_of = [&](std::string_view path) {
       const Value* const name = sweep_.base.document().at(path);
-      return name == nullptr ? std::string() : plain_text(*name);
+      return name == nullptr ? std::string() : bare_text(*name);
     };
     return fmt::format("{} on {}", name_of("model.name"), name_of("cluster.name"));
   }

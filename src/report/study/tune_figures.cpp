@@ -17,9 +17,9 @@ std::string value_words(const Value& value) {
     case Value::Kind::boolean:
       return value.boolean ? "on" : "off";
     case Value::Kind::array:
-      return listed(value.items, plain_text, "+");
+      return listed(value.items, bare_text, "+");
     default:
-      return plain_text(value);
+      return bare_text(value);
   }
 }
 
