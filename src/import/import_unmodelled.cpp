@@ -63,13 +63,9 @@ std::optional<Told> told_by_settings(Settings& in, bool sees) {
 /// Models whose norms and positions are other than those that Megatron takes where nothing is told.
 constexpr std::array<std::string_view, 9> kFamilies = {
     "llama", "mistral", "mixtral", "qwen", "baichuan", "internlm", "gemma", "deepseek", "chatglm"};
-constexpr std::array<std::string_view, 7> kTellNorms = {"normalization",
-                                                        "use_rmsnorm",
-                                                        "use_rms_norm",
-                                                        "position_embedding_type",
-                                                        "no_position_embedding",
-                                                        "use_rotary_position_embeddings",
-                                                        "use_alibi_mask"};
+constexpr std::string_view kTellNorms =
+    "normalization use_rmsnorm use_rms_norm position_embedding_type no_position_embedding "
+    "use_rotary_position_embeddings use_alibi_mask";
 
 /// pretrain_llama.py of a fork, whose code and not its settings says what it trains.
 bool makes_own_model(Settings& in, std::string_view script) {
@@ -77,8 +73,7 @@ bool makes_own_model(Settings& in, std::string_view script) {
   const bool is_named = std::ranges::any_of(kFamilies, [&](std::string_view of) {
     return file.find("train_" + std::string(of)) != std::string_view::npos;
   });
-  return is_named &&
-         std::ranges::none_of(kTellNorms, [&](std::string_view key) { return in.has(key); });
+  return is_named && !in.any_given(kTellNorms);
 }
 
 }  // namespace

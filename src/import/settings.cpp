@@ -262,6 +262,12 @@ std::optional<bool> Settings::flag(std::string_view key) {
   return std::nullopt;
 }
 
+std::string Settings::first_given(std::string_view keys) const {
+  const std::vector<std::string_view> names = words_of(keys);
+  const auto given = std::ranges::find_if(names, [&](std::string_view key) { return has(key); });
+  return std::string(given == names.end() ? names.front() : *given);
+}
+
 bool Settings::any_on(std::initializer_list<std::string_view> keys) {
   bool any = false;
   for (const std::string_view key : keys) {

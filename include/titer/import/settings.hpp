@@ -58,6 +58,9 @@ class Settings {
 
   /// Whether it is given, and not as null.
   [[nodiscard]] bool has(std::string_view key) const;
+  /// Of several keys, divided by blanks, the first that is given; the first of all if none is.
+  [[nodiscard]] std::string first_given(std::string_view keys) const;
+  [[nodiscard]] bool any_given(std::string_view keys) const { return has(first_given(keys)); }
   /// Whether it was asked for, and is not told: "$(nproc)".
   [[nodiscard]] bool is_open(std::string_view key) const;
   [[nodiscard]] std::vector<std::string> keys() const;

@@ -13,6 +13,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -112,11 +113,7 @@ Document parse(std::string_view text, const std::string& file, Syntax syntax) {
 }
 
 std::string listed_names(const std::vector<std::string>& names) {
-  std::string line;
-  for (const std::string& name : names) {
-    line.append(line.empty() ? "" : ", ").append(name);
-  }
-  return shortened(line, kLongestKeys);
+  return shortened(listed(names), kLongestKeys);
 }
 
 using UnreadSoftware = std::pair<std::string_view, std::string_view>;
@@ -164,10 +161,7 @@ void refuse_named(std::string_view text,
 }
 
 [[noreturn]] void refuse_unknown(const Value& root, const std::string& file) {
-  std::string keys;
-  for (const auto& [key, value] : root.members) {
-    keys.append(keys.empty() ? "" : ", ").append(key);
-  }
+  const std::string keys = listed(root.members, [](const auto& one) { return one.first; });
   throw InputError(file + ": is of no format that is known here" +
                    (keys.empty() ? "" : "; its keys are " + shortened(keys, kLongestKeys)) +
                    "; `titer import --help` names those that are read");

@@ -9,6 +9,7 @@
 #include "import/recipes/recipe_parts.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -111,11 +112,8 @@ void take_launcher(Foreign& into, const Foreign& script, int source) {
 }
 
 std::string listed_files(const Foreign& script) {
-  std::string names;
-  for (const std::string& name : configurations_of(script)) {
-    names.append(names.empty() ? "" : ", ").append(name.substr(name.rfind('/') + 1));
-  }
-  return names;
+  return listed(configurations_of(script),
+                [](const std::string& name) { return name.substr(name.rfind('/') + 1); });
 }
 
 /// Other flags of a program that is started with a configuration: nothing reads them, which is to

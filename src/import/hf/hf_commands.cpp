@@ -35,18 +35,14 @@ constexpr std::array<TrlDefault, 3> kTrlDefaults = {{{"max_length", "1024", ""},
 
 /// Settings that releases since then have no longer: max_seq_length is max_length, and transformers
 /// call evaluation_strategy eval_strategy.
-constexpr std::array<std::string_view, 6> kOfOldTrl = {"max_seq_length",
-                                                       "evaluation_strategy",
-                                                       "dataset_batch_size",
-                                                       "num_of_sequences",
-                                                       "chars_per_token",
-                                                       "use_liger"};
+constexpr std::string_view kOfOldTrl =
+    "max_seq_length evaluation_strategy dataset_batch_size num_of_sequences "
+    "chars_per_token use_liger";
 
 void suppose_as_trl(const ImportTask& task) {
   Settings& in = task.in;
-  const auto* const old = std::find_if(
-      kOfOldTrl.begin(), kOfOldTrl.end(), [&](std::string_view key) { return in.has(key); });
-  const bool is_old = old != kOfOldTrl.end();
+  const std::string old = in.first_given(kOfOldTrl);
+  const bool is_old = in.has(old);
   for (const TrlDefault& usual : kTrlDefaults) {
     const bool is_length = usual.key == "max_length";
     const bool is_told = in.has(usual.key) || (usual.key == "bf16" && in.has("fp16")) ||
@@ -57,8 +53,8 @@ void suppose_as_trl(const ImportTask& task) {
     if (is_old && !usual.since.empty()) {
       assume(task,
              usual.key,
-             "left off, as TRL has it before " + std::string(usual.since) + ", of which " +
-                 std::string(*old) + " is");
+             "left off, as TRL has it before " + std::string(usual.since) + ", of which " + old +
+                 " is");
       continue;
     }
     const std::string since = usual.since.empty() ? "" : " since " + std::string(usual.since);
@@ -109,9 +105,7 @@ bool trains_adapters(const ImportTask& task, const std::string& told_by) {
   if (in.is_on("full_finetune")) {
     return false;
   }
-  const bool has_switch = std::any_of(
-      kSwitches.begin(), kSwitches.end(), [&](std::string_view key) { return in.has(key); });
-  if (has_switch) {
+  if (std::ranges::any_of(kSwitches, [&](std::string_view key) { return in.has(key); })) {
     return in.any_on({kSwitches[0], kSwitches[1], kSwitches[2], kSwitches[3], kSwitches[4]});
   }
   const bool is_named = is_program(task, "lora qlora peft");
@@ -130,10 +124,10 @@ bool trains_adapters(const ImportTask& task, const std::string& told_by) {
 /// [llava/train/train.py, find_all_linear_names; fastchat/train/train_lora.py]
 void put_hf_adapters(const ImportTask& task) {
   Settings& in = task.in;
-  const std::string rank = first_given(in, "lora_r lora_rank lora_dim");
-  const std::string targets = first_given(in,
-                                          "lora_target_modules target_modules lora_modules "
-                                          "lora_trainable trainable lora_target lora_targets");
+  const std::string rank = in.first_given("lora_r lora_rank lora_dim");
+  const std::string targets = in.first_given(
+      "lora_target_modules target_modules lora_modules "
+      "lora_trainable trainable lora_target lora_targets");
   if (!trains_adapters(task, in.has(rank) ? rank : targets)) {
     return;
   }

@@ -76,8 +76,6 @@ struct TrainerKeys {
   std::string_view packing;
   bool recomputes;  // unless it is told otherwise
 };
-/// The first of several keys, divided by blanks, that is given; the first of all if none is.
-[[nodiscard]] std::string first_given(const Settings& in, std::string_view keys);
 /// Model, plan and training of one of these programs.
 void put_trainer(const ImportTask& task, const TrainerKeys& keys);
 /// Why such trainings are refused.

@@ -30,7 +30,7 @@ class Trainer {
     if (in_.is_on("use_deepspeed")) {  // of accelerate launch
       in_.rename("deepspeed_config_file", "deepspeed");
     }
-    put_named_model(task_, first_given(in_, keys_.model));
+    put_named_model(task_, in_.first_given(keys_.model));
     read_precision();
     const ToldByLauncher launch = put_launch_file(task_);
     ranks_.devices = launch.devices ? launch.devices : launched_devices(task_);
@@ -122,9 +122,9 @@ class Trainer {
       plan_.add("data", Value(*ranks_.data));
     }
     const auto shard =
-        in_.integer(first_given(in_, "dp_shard_size parallelism_config.dp_shard_size"), 1);
+        in_.integer(in_.first_given("dp_shard_size parallelism_config.dp_shard_size"), 1);
     static_cast<void>(
-        in_.integer(first_given(in_, "dp_replicate_size parallelism_config.dp_replicate_size"), 1));
+        in_.integer(in_.first_given("dp_replicate_size parallelism_config.dp_replicate_size"), 1));
     if (shard && ranks_.data && *shard < *ranks_.data) {
       plan_.add("shard", Value(*shard));
     }
@@ -132,7 +132,7 @@ class Trainer {
 
   /// 0 where the file leaves it open.
   std::int64_t degree(std::string_view name, std::string_view keys) {
-    const std::string key = first_given(in_, keys);
+    const std::string key = in_.first_given(keys);
     const auto told = in_.integer(key, 0, kMostDegree);
     if (!told && in_.has(key)) {
       plan_.add(std::string(name), Value(kLeftOpen));
@@ -165,7 +165,7 @@ class Trainer {
   }
 
   void read_sequence() {
-    const std::string key = first_given(in_, keys_.sequence);
+    const std::string key = in_.first_given(keys_.sequence);
     const auto sequence = in_.integer(key, 1, kMostTokens);
     if (sequence) {
       training_.add("sequence", Value(*sequence));
@@ -204,7 +204,7 @@ class Trainer {
   }
 
   void read_attention() {
-    const std::string key = first_given(in_, "attn_implementation flash_attn attention attn_impl");
+    const std::string key = in_.first_given("attn_implementation flash_attn attention attn_impl");
     const std::string kernel = in_.word(key).value_or("");
     const bool flash = in_.any_on({"flash_attention",
                                    "sdp_attention",
@@ -262,12 +262,6 @@ void put_all_bf16(const ImportTask& task) {
   for (const char* const what : {"gradient_precision", "state_precision", "master_precision"}) {
     put_if_absent(task.into.training, what, Value("bf16"));
   }
-}
-
-std::string first_given(const Settings& in, std::string_view keys) {
-  const std::vector<std::string_view> names = words_of(keys);
-  const auto given = std::ranges::find_if(names, [&](std::string_view key) { return in.has(key); });
-  return std::string(given == names.end() ? names.front() : *given);
 }
 
 void put_trainer(const ImportTask& task, const TrainerKeys& keys) { Trainer(task, keys).read(); }

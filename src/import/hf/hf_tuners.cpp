@@ -169,7 +169,7 @@ void suppose_accumulation(const ImportTask& task) {
 }
 
 void put_swift_precision(Settings& in) {
-  const std::string kept = in.word(first_given(in, "torch_dtype dtype")).value_or("bfloat16");
+  const std::string kept = in.word(in.first_given("torch_dtype dtype")).value_or("bfloat16");
   if (!in.has("bf16") && !in.has("fp16")) {
     const bool is_half = kept == "float16" || kept == "fp16";
     in.suppose(is_half ? "fp16" : "bf16", Value(kept != "float32" && kept != "fp32"));
@@ -189,7 +189,7 @@ void import_swift(const ImportTask& task) {
   }
   const bool is_old = in.has("sft_type") || in.has("model_id_or_path");
   rename_old_swift(in);
-  const std::string type_key = first_given(in, "train_type tuner_type sft_type");
+  const std::string type_key = in.first_given("train_type tuner_type sft_type");
   const std::string type = in.word(type_key).value_or("lora");
   if (type != "lora" && type != "full") {
     in.fail(type_key, "expected lora or full: others are not modelled");

@@ -103,7 +103,7 @@ void import_paddlenlp(const ImportTask& task) {
                    degrees.data);
   put_paddle_precision(task);
   put_optimizer(task, "optim");
-  const std::string length = first_given(in, "max_seq_length max_length max_seq_len");
+  const std::string length = in.first_given("max_seq_length max_length max_seq_len");
   put(task.into.training, "sequence", in.integer(length, 1, kMostTokens));
   // Of Llama, Qwen2, Mistral, GPT, OPT and BLOOM all products of the layers.
   // [llm/utils/utils.py, get_lora_target_modules; paddlenlp/peft/lora/lora_config.py]

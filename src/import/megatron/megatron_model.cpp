@@ -4,19 +4,11 @@
 
 #include "import/import_parts.hpp"
 #include "titer/input/words.hpp"
+#include "titer/units/blanks.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
-
-/// Settings by several names: Megatron-LM's and those of the libraries around it.
-std::string_view present(const Settings& in, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
-    if (in.has(name)) {
-      return name;
-    }
-  }
-  return *names.begin();
-}
 
 class MegatronModel {
  public:
@@ -123,7 +115,7 @@ class MegatronModel {
 
   void read_mlp() {
     const std::string activation =
-        in_.word(present(in_, {"activation", "activation_func"})).value_or("");
+        in_.word(in_.first_given("activation activation_func")).value_or("");
     const bool is_glu = activation.find("glu") != std::string::npos;
     bool tells = !activation.empty();
     bool gated = is_glu;
@@ -150,7 +142,7 @@ class MegatronModel {
   }
 
   void read_style() {
-    const bool linear = flag(present(in_, {"add_bias_linear", "bias"}), bias_otherwise());
+    const bool linear = flag(in_.first_given("add_bias_linear bias"), bias_otherwise());
     const bool qkv = in_.is_on("add_qkv_bias") || (has_base() && model_.biases.qkv);
     model_.biases = {.qkv = linear || qkv, .output = linear, .mlp = linear, .head = false};
     if (const auto norm = in_.word("normalization")) {
@@ -208,16 +200,9 @@ class MegatronModel {
     if (trainers == "32" || trainers == "32-true") {
       return true;
     }
-    constexpr std::array<std::string_view, 8> others = {"trainer.precision",
-                                                        "precision",
-                                                        "precision_recipe",
-                                                        "mixed_precision",
-                                                        "fp8_format",
-                                                        "fp8",
-                                                        "recipe",
-                                                        "hf_model"};
-    const bool is_told = std::any_of(
-        others.begin(), others.end(), [&](std::string_view key) { return in_.has(key); });
+    const bool is_told = in_.any_given(
+        "trainer.precision precision precision_recipe mixed_precision fp8_format fp8 recipe "
+        "hf_model");
     return !is_told && !task_.options.base && !in_.any_on({"bf16", "fp16"});
   }
 
@@ -249,17 +234,15 @@ class MegatronModel {
     if (told || !has_base()) {
       model_.tied_embeddings = shared.value_or(!in_.is_on("untie_embeddings_and_output_weights"));
     }
-    const std::string_view padded = present(in_, {"padded_vocab_size", "pad_vocab_size_to"});
+    const std::string padded = in_.first_given("padded_vocab_size pad_vocab_size_to");
     const bool is_padded = in_.has(padded);
     if (is_padded) {
       static_cast<void>(in_.number("vocab_size"));  // which is less
     }
     const bool embeds_norm = in_.any_on({"embed_layernorm", "use_embedding_layernorm"});
     model_.embedding_norm = model_.embedding_norm || embeds_norm;
-    model_.vocabulary =
-        read_vocabulary(task_,
-                        is_padded ? padded : present(in_, {"vocab_size", "override_vocab_size"}),
-                        tokenizer());
+    model_.vocabulary = read_vocabulary(
+        task_, is_padded ? padded : in_.first_given("vocab_size override_vocab_size"), tokenizer());
     const auto multiple = in_.integer("make_vocab_size_divisible_by", 1, kMostWidth);
     if (multiple || !has_base()) {
       model_.vocabulary_multiple = is_padded ? 1 : multiple.value_or(128);
@@ -281,17 +264,12 @@ class MegatronModel {
 
   std::string tokenizer() {
     std::string names;
-    for (const std::string_view key : {"patch_tokenizer_type",
-                                       "tokenizer_type",
-                                       "tokenizer_model",
-                                       "tokenizer_name_or_path",
-                                       "tokenizer.type",
-                                       "tokenizer.model",
-                                       "tokenizer.tokenizer_model",
-                                       "tokenizer.vocab_file",
-                                       "vocab_file"}) {
+    for (const std::string_view key :
+         words_of("patch_tokenizer_type tokenizer_type tokenizer_model tokenizer_name_or_path "
+                  "tokenizer.type tokenizer.model tokenizer.tokenizer_model tokenizer.vocab_file "
+                  "vocab_file")) {
       if (const Value* value = in_.raw(key); value != nullptr && !value->text.empty()) {
-        names += (names.empty() ? "" : " ") + lower(value->text);
+        add_listed(names, lower(value->text), " ");
       }
     }
     // Only GPT-2's has merges in a file of its own.

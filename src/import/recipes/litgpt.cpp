@@ -133,7 +133,7 @@ void put_litgpt_model(const ImportTask& task) {
   } else if (in.has("model.n_layer")) {  // of its first releases
     LayersOfConfig(task, "model").put();
   } else {
-    put_named_model(task, first_given(in, "checkpoint_dir model_name model.name"));
+    put_named_model(task, in.first_given("checkpoint_dir model_name model.name"));
   }
 }
 

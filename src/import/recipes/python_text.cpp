@@ -14,6 +14,7 @@
 #include "titer/script/python/python_functions.hpp"
 #include "titer/script/python/python_syntax.hpp"
 #include "titer/script/python/python_values.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -323,17 +324,11 @@ Document parse_recipe(std::string_view text,
                       std::vector<std::string>& assumed) {
   const std::vector<Statement> statements = python_statements(text, file);
   std::vector<Recipe> recipes = Recipes(statements, file).all();
-  recipes.erase(std::remove_if(recipes.begin(),
-                               recipes.end(),
-                               [](const Recipe& recipe) {
-                                 return recipe.root.find("model") == nullptr &&
-                                        recipe.root.find("recipe") == nullptr;
-                               }),
-                recipes.end());
-  std::vector<std::string> names(recipes.size());
-  std::transform(recipes.begin(), recipes.end(), names.begin(), [&](const Recipe& recipe) {
-    return recipe.name.empty() ? file : recipe.name;
+  std::erase_if(recipes, [](const Recipe& recipe) {
+    return recipe.root.find("model") == nullptr && recipe.root.find("recipe") == nullptr;
   });
+  const std::vector<std::string> names = each_of(
+      recipes, [&](const Recipe& recipe) { return recipe.name.empty() ? file : recipe.name; });
   const std::string& chosen = chosen_recipe(names, file, options);
   Recipe& recipe = recipes[static_cast<std::size_t>(&chosen - names.data())];
   if (recipe.root.find("model") == nullptr) {
@@ -357,12 +352,8 @@ const std::string& chosen_recipe(const std::vector<std::string>& names,
                      ": is a program in Python, and assigns nothing to the model of a recipe; "
                      "expected cfg.model.… = … of Megatron-Bridge, or recipe.… = … of NeMo");
   }
-  std::string line;
-  for (const std::string& name : names) {
-    line.append(line.empty() ? "" : ", ").append(name);
-  }
   throw InputError(file + ": has several recipes; --define recipe=NAME tells which: " +
-                   shortened(line, kLongestNames));
+                   shortened(listed(names), kLongestNames));
 }
 
 }  // namespace titer
