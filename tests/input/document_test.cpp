@@ -152,7 +152,7 @@ TEST(ToJson, RefusesNumbersThatAreNotFinite) {
 }
 
 TEST(LoadJson, NamesTheFileInPlaces) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "titer_document_test.json";
+  const auto path = std::filesystem::path(::testing::TempDir()) / "titer_document_test.json";
   std::ofstream(path) << "{\n \"a\": 1}";
   const auto document = load_json(path);
   EXPECT_EQ(document.where(document.at("a")->origin), path.string() + ":2:7");
@@ -160,7 +160,7 @@ TEST(LoadJson, NamesTheFileInPlaces) {
 }
 
 TEST(LoadJson, RefusesWhatItCannotRead) {
-  const auto folder = std::filesystem::path(testing::TempDir());
+  const auto folder = std::filesystem::path(::testing::TempDir());
   const auto error_of = [](const std::filesystem::path& path) {
     try {
       static_cast<void>(load_json(path));

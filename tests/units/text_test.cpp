@@ -145,9 +145,9 @@ TEST(ParseQuantity, RefusesWhatIsNotFinite) {
 }
 
 template <class Q>
-class UnitTable : public testing::Test {};
+class UnitTable : public ::testing::Test {};
 using Dimensions =
-    testing::Types<Seconds, Bytes, Flops, Joules, BytesPerSecond, FlopsPerSecond, Watts>;
+    ::testing::Types<Seconds, Bytes, Flops, Joules, BytesPerSecond, FlopsPerSecond, Watts>;
 TYPED_TEST_SUITE(UnitTable, Dimensions);
 
 TYPED_TEST(UnitTable, ListsUnitsThatParseSmallestFirst) {
