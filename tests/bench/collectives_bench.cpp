@@ -31,7 +31,7 @@
 #include "titer/topology/family/node_families.hpp"
 #include "titer/topology/family/torus.hpp"
 
-namespace {
+namespace TITER_TEST_FILE {
 
 using namespace titer;  // NOLINT: for the literals and the nouns
 using titer::testing::algorithm;
@@ -157,4 +157,4 @@ BENCHMARK_CAPTURE(torus_as_flows, all_links, "torus-all-links")
     ->Arg(16)
     ->Unit(benchmark::kMillisecond);
 
-}  // namespace
+}  // namespace TITER_TEST_FILE

@@ -12,7 +12,7 @@
 
 #include "titer/engine/engine.hpp"
 
-namespace {
+namespace TITER_TEST_FILE {
 
 using titer::Engine;
 using titer::ResourceId;
@@ -244,4 +244,4 @@ void build(benchmark::State& state) {
 }
 BENCHMARK(build)->Unit(benchmark::kMillisecond);
 
-}  // namespace
+}  // namespace TITER_TEST_FILE

@@ -13,7 +13,7 @@
 #include "titer/scenario/source.hpp"
 #include "titer/simulate/simulate.hpp"
 
-namespace {
+namespace TITER_TEST_FILE {
 
 using titer::Scenario;
 
@@ -149,4 +149,4 @@ void event_simulation(benchmark::State& state) {
 }
 BENCHMARK(event_simulation)->Unit(benchmark::kMicrosecond);
 
-}  // namespace
+}  // namespace TITER_TEST_FILE

@@ -31,7 +31,7 @@
 #include "engine/flow_networks.hpp"
 #include "titer/engine/flow_engine.hpp"
 
-namespace {
+namespace TITER_TEST_FILE {
 
 using namespace titer;  // NOLINT: for the literals and the nouns
 using titer::testing::FatTree;
@@ -142,4 +142,4 @@ void one_route(benchmark::State& state) {
 }
 BENCHMARK(one_route)->Arg(100'000)->Unit(benchmark::kMillisecond);
 
-}  // namespace
+}  // namespace TITER_TEST_FILE

@@ -10,7 +10,7 @@
 #include "titer/topology/traffic.hpp"
 #include "topology/graphs.hpp"
 
-namespace {
+namespace TITER_TEST_FILE {
 
 using titer::Router;
 using titer::Topology;
@@ -78,4 +78,4 @@ void FatTreeKnownRoutes(benchmark::State& state) {
 }
 BENCHMARK(FatTreeKnownRoutes);
 
-}  // namespace
+}  // namespace TITER_TEST_FILE

@@ -18,7 +18,7 @@
 #include "paths.hpp"
 #include "titer/search/search.hpp"
 
-namespace {
+namespace TITER_TEST_FILE {
 
 /// With changes; `range(0)` threads.
 void search_shipped(benchmark::State& state,
@@ -57,4 +57,4 @@ void experts_on_16384(benchmark::State& state) {
 }
 BENCHMARK(experts_on_16384)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-}  // namespace
+}  // namespace TITER_TEST_FILE

@@ -15,7 +15,7 @@
 #include "titer/simulate/simulate.hpp"
 #include "titer/simulate/step_program.hpp"
 
-namespace {
+namespace TITER_TEST_FILE {
 
 using titer::Scenario;
 using titer::SimulationOptions;
@@ -111,4 +111,4 @@ void gpt3_175b_512_devices_overlapped(benchmark::State& state) {
 }
 BENCHMARK(gpt3_175b_512_devices_overlapped)->Unit(benchmark::kMillisecond);
 
-}  // namespace
+}  // namespace TITER_TEST_FILE

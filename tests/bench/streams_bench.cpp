@@ -27,7 +27,7 @@
 #include "engine/stream_pipelines.hpp"
 #include "titer/engine/streams.hpp"
 
-namespace {
+namespace TITER_TEST_FILE {
 
 using titer::StreamEngine;
 using titer::StreamId;
@@ -88,4 +88,4 @@ BENCHMARK_CAPTURE(lanes, ranks_16384, kMany, false)->Unit(benchmark::kMillisecon
 BENCHMARK_CAPTURE(lanes, ranks_16384_equal, kManyEqual, false)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(lanes, ranks_16384_loaded, kMany, true)->Unit(benchmark::kMillisecond);
 
-}  // namespace
+}  // namespace TITER_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include "titer/report/study/sweep_report.hpp"
 
-namespace {
+namespace TITER_TEST_FILE {
 
 using titer::RowFormat;
 
@@ -104,4 +104,4 @@ void sweep_points_left_out(benchmark::State& state) {
 }
 BENCHMARK(sweep_points_left_out);
 
-}  // namespace
+}  // namespace TITER_TEST_FILE

@@ -9,7 +9,7 @@
 #include "titer/trace/trace_breakdown.hpp"
 
 namespace titer {
-namespace {
+namespace TITER_TEST_FILE {
 
 std::string trace_text(int kernels) {
   std::string text = "{\"traceEvents\": [";
@@ -56,5 +56,5 @@ void BM_TraceBreakdown(benchmark::State& state) {
 }
 BENCHMARK(BM_TraceBreakdown)->Unit(benchmark::kMillisecond);
 
-}  // namespace
+}  // namespace TITER_TEST_FILE
 }  // namespace titer
