@@ -31,6 +31,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// How many bytes of both are the same last words, of words joined by "_": those of "_bandwidth" in
+/// "nic_bandwidth" and "node_bandwidth", which say nothing of how near the first words are.
+std::size_t same_end(std::string_view a, std::string_view b) {
+  std::size_t same = 0;
+  for (std::size_t i = 1; i < std::min(a.size(), b.size()) && a[a.size() - i] == b[b.size() - i];
+       ++i) {
+    same = a[a.size() - i] == '_' ? i : same;
+  }
+  return same;
+}
+
 }  // namespace
 
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {
@@ -46,7 +57,7 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
     }
     const std::size_t distance = edit_distance(lower(word), lower(candidate));
     const std::pair found{distance, longer - shorter};
-    if (found < least && distance < shorter) {
+    if (found < least && distance < shorter - same_end(lower(word), lower(candidate))) {
       least = found;
       best = candidate;
     }

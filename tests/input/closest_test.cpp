@@ -53,6 +53,14 @@ TEST(Closest, FindsNothingInCommonWithShortWords) {
   EXPECT_EQ(closest("", shorts), "");
 }
 
+TEST(Closest, FindsNothingInCommonWithTheFirstWordOfTheSameLastOne) {
+  constexpr std::array<std::string_view, 2> keys = {"node_bandwidth", "network_bandwidth"};
+  EXPECT_EQ(closest("nic_bandwidth", keys), "") << "three edits of three letters";
+  EXPECT_EQ(closest("nodes_bandwidth", keys), "node_bandwidth");
+  EXPECT_EQ(closest("netwrk_bandwidth", keys), "network_bandwidth");
+  EXPECT_EQ(closest("node_bandwith", keys), "node_bandwidth") << "another last word";
+}
+
 TEST(Closest, FindsNothingAmongNothing) {
   EXPECT_EQ(closest("tensor", {}), "");
   EXPECT_EQ(closest("schedule", kKeys), "");
