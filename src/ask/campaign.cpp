@@ -146,7 +146,10 @@ Answer ask(const CourseRequest& request) {
   const Course course = resolved(
       asked,
       [&](const std::string& name) { return load_course(name, asked.changes); },
-      [&](const Document& document) { return read_course(document, "course", asked.changes); });
+      [&](const Document& document) {
+        expect_no_run(kCourseData, document, "course", "");
+        return read_course(document, "course", asked.changes);
+      });
   const CourseResult result = follow(course, request.fidelity);
   View view = course_view(course, result);
   add_asked(asked, {{"course", course.title}}, view);

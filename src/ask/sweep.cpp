@@ -114,7 +114,10 @@ Sweep asked_sweep(const SweepRequest& request,
   Sweep sweep = resolved(
       request.sweep,
       [&](const std::string& name) { return load_sweep(name, most); },
-      [&](const Document& document) { return read_sweep(document, most); });
+      [&](const Document& document) {
+        expect_no_run(kSweepData, document, "sweep", "");
+        return read_sweep(document, most);
+      });
   for (const std::string& word : request.columns) {
     const SweepColumn column = chosen("--columns", word, kSweepColumns);
     if (!sweep.has(column)) {

@@ -133,7 +133,8 @@ std::optional<std::string> smallest_question(const DataKind& kind, std::string_v
        {"course", R"("phases": [{"name": "all", "time": "2 h"}])"}}};
   for (const auto& [name, rest] : rests) {
     if (kind.name == name) {
-      return R"({"scenario": ")" + std::string(run) + R"(", )" + std::string(rest) + "}";
+      const std::string scenario = run.empty() ? "{…}" : "\"" + std::string(run) + "\"";
+      return R"({"scenario": )" + scenario + ", " + std::string(rest) + "}";
     }
   }
   return std::nullopt;

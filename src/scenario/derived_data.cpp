@@ -315,6 +315,16 @@ bool is_known(const DataKind& kind, std::string_view name) {
          (!name.empty() && !looks_like_file(name) && model_named_on_hub(kind, name, {}));
 }
 
+void expect_no_run(const DataKind& kind,
+                   const Document& document,
+                   std::string_view source,
+                   std::string_view run) {
+  const auto has = [&](std::string_view key) { return document.root.find(key) != nullptr; };
+  if (smallest_question(kind, run) && std::ranges::all_of(kRunData.essential, has)) {
+    throw InputError(fmt::format("{}: this is a run; {}", source, expected_of_run(kind, run)));
+  }
+}
+
 Document load_data(const DataKind& kind,
                    std::string_view name_or_file,
                    const std::filesystem::path& folder) {
@@ -323,11 +333,7 @@ Document load_data(const DataKind& kind,
   }
   const std::filesystem::path file = data_file(kind, name_or_file, folder);
   Document document = load_whole(kind, file);
-  const auto has = [&](std::string_view key) { return document.root.find(key) != nullptr; };
-  if (smallest_question(kind, name_or_file) && std::ranges::all_of(kRunData.essential, has)) {
-    throw InputError(
-        fmt::format("{}: this is a run; {}", file.string(), expected_of_run(kind, name_or_file)));
-  }
+  expect_no_run(kind, document, file.string(), name_or_file);
   if (kind.name == kModelData.name) {
     name_configuration(file, document);
   }

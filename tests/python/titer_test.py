@@ -325,6 +325,12 @@ class TestSweep(unittest.TestCase):
                                "axes": {"training.global_batch": range(64, 257, 64)}})
         self.assertEqual([row["training.global_batch"] for row in batches], [64, 128, 192, 256])
 
+    def test_says_what_asks_of_a_run_that_is_given_in_its_place(self):
+        run = {"model": "llama3-8b", "cluster": "dgx-h100", "training": {"global_batch": 8}}
+        for ask in [titer.sweep, titer.course]:
+            with self.assertRaisesRegex(titer.InputError, r'^\w+: this is a run; .*"scenario": \{…\}, '):
+                ask(run)
+
     def test_refuses_a_wrong_sweep_as_a_whole(self):
         with self.assertRaises(titer.InputError) as caught:
             titer.sweep({"scenario": RUN, "axis": {}})

@@ -9,7 +9,8 @@
 
 namespace titer {
 
-/// A file of this kind about a run, as small as it can be: {"scenario": "my-run.json", "axes": …};
+/// A file of this kind about a run (written out in it where it has no name), as small as it can be:
+/// {"scenario": "my-run.json", "axes": …};
 /// nothing of kinds that ask nothing of runs, or take a run as they are.
 [[nodiscard]] std::optional<std::string> smallest_question(const DataKind& kind,
                                                            std::string_view run);

@@ -24,6 +24,12 @@ namespace titer {
 [[nodiscard]] Document load_data(const DataKind& kind,
                                  std::string_view name_or_file,
                                  const std::filesystem::path& folder = {});
+/// Refuses a run where a file that asks something of one belongs (questions_of_runs.hpp). `source`:
+/// what the message begins with; `run`: how the question would name it, "" if it has no name.
+void expect_no_run(const DataKind& kind,
+                   const Document& document,
+                   std::string_view source,
+                   std::string_view run);
 /// Whether load_data() needs no file of the user's for the name.
 [[nodiscard]] bool is_known(const DataKind& kind, std::string_view name);
 
