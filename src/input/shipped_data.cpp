@@ -6,10 +6,12 @@
 #include <array>
 #include <cstdlib>
 #include <optional>
+#include <span>
 
 #include "titer/input/input_error.hpp"
 #include "titer/input/questions_of_runs.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/input/words.hpp"
 #include "titer/units/blanks.hpp"
 
 namespace titer {
@@ -72,6 +74,19 @@ std::optional<fs::path> shipped_file(const DataKind& kind, std::string_view name
     }
   }
   return std::nullopt;
+}
+
+/// Up to six of the names that have a part in them, for who gave no more: "dgx-h100, h100-pcie-8".
+std::string names_with(std::string_view part, std::span<const std::string_view> names) {
+  constexpr std::size_t most = 6;
+  std::string listed;
+  std::size_t count = 0;
+  for (const std::string_view name : names) {
+    if (!part.empty() && name.find(lower(part)) != std::string_view::npos) {
+      listed += ++count > most ? "" : (listed.empty() ? "" : ", ") + std::string(name);
+    }
+  }
+  return count > most ? listed + " …" : listed;
 }
 
 }  // namespace
@@ -169,6 +184,8 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
   }
   if (!near.empty()) {
     message += "; did you mean \"" + std::string(near) + "\"?";
+  } else if (const std::string longer = names_with(name_or_file, candidates); !longer.empty()) {
+    message += "; names with it: " + longer;
   } else if (kind.name != kSettingsData.name) {  // which no command lists
     message += "; `titer list " + plural(kind.name) + "` shows them";
   }

@@ -97,6 +97,12 @@ TEST(LoadData, NamesTheListWhereNothingIsClose) {
                   "shows them (a file is given by a path with a slash or ending in .json)"});
 }
 
+TEST(LoadData, NamesWhatHasTheNameInItsOwn) {
+  EXPECT_EQ(complaints([] { (void)load_data(kClusterData, "V100-4"); }),
+            Lines{"V100-4: no shipped cluster has this name; names with it: v100-4-16gb, "
+                  "v100-4-32gb (a file is given by a path with a slash or ending in .json)"});
+}
+
 TEST(LoadData, TakesAPathForAFile) {
   const std::string path = testing::root().string() + "/models/llama2-7b.json";
   EXPECT_EQ(load_data(kModelData, path).root.find("name")->text, "llama2-7b");
