@@ -87,6 +87,7 @@ struct NamedPoint {
   std::string label;
   std::optional<std::size_t> point;
   std::string words{};  // of its days and costs
+  std::string also{};   // labels of those that are the same
 };
 
 /// Of the fewest with a later deadline: how many runs keep that one.
@@ -96,6 +97,22 @@ std::string later_words(const CapacityQuestion& question, const CapacityResult& 
   CapacityPoint point = result.points[*result.later];
   point.spread = result.later_spread;
   return cost_words(later, point);
+}
+
+/// Those that say the same of the same devices are one.
+std::vector<NamedPoint> joined_points(std::span<const NamedPoint> named) {
+  std::vector<NamedPoint> rows;
+  for (const NamedPoint& one : named) {
+    const auto same = std::ranges::find_if(rows, [&](const NamedPoint& row) {
+      return one.point && row.point == one.point && row.words == one.words;
+    });
+    if (same == rows.end()) {
+      rows.push_back(one);
+    } else {
+      add_listed(same->also, one.label);
+    }
+  }
+  return rows;
 }
 
 std::vector<NamedPoint> named_points(const CapacityQuestion& question,
@@ -120,7 +137,7 @@ std::vector<NamedPoint> named_points(const CapacityQuestion& question,
                                             : cost_words(question, result.points[*one.point]);
     }
   }
-  return named;
+  return joined_points(named);
 }
 
 /// "256 devices, 61.2 days": of the fewest, or of the fastest where none will do.
@@ -162,7 +179,9 @@ Figures answers_headline(const CapacityQuestion& question, const CapacityResult&
   for (const NamedPoint& one : named_points(question, result)) {
     if (one.point) {
       const CapacityPoint& point = result.points[*one.point];
-      figures.push_back({"", fmt::format("{} devices ({})", point.devices, one.words), one.label});
+      std::string label = one.label;
+      add_listed(label, one.also);
+      figures.push_back({"", fmt::format("{} devices ({})", point.devices, one.words), label});
     }
   }
   add_energy(result, figures);
@@ -205,8 +224,11 @@ TextView answers_text(const CapacityQuestion& question, const CapacityResult& re
   std::vector<Row> rows;
   for (const NamedPoint& one : named_points(question, result)) {
     if (one.point) {
-      rows.push_back(
-          {one.label, fmt::format("{} devices, {}", result.points[*one.point].devices, one.words)});
+      rows.push_back({one.label,
+                      fmt::format("{} devices, {}{}",
+                                  result.points[*one.point].devices,
+                                  one.words,
+                                  one.also.empty() ? "" : " (also " + one.also + ")")});
     } else if (one.label == kInTime && result.fewest && question.deadline &&
                result.points[*result.fewest].spread) {
       rows.push_back({one.label, "none"});
