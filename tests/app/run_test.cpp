@@ -164,6 +164,14 @@ TEST(AppRun, RefusesTheSeedsFormulaOnTheEventEngine) {
   EXPECT_TRUE(contains(line, "expected the fidelity closed"));
 }
 
+TEST(AppRun, CountsSamplesWhereThereAreNoTokens) {
+  const std::string text = data_of(titer({"run", "resnet-50-8xa100"}));
+  EXPECT_TRUE(contains(text, "\n  samples per second        1")) << text;
+  EXPECT_TRUE(contains(text, "\n  MFU                       ")) << text;
+  EXPECT_FALSE(contains(text, "tokens")) << text;
+  EXPECT_FALSE(contains(text, "causal")) << text;
+}
+
 const std::vector<std::string> kTooSmall = {
     "run", kRun, "--set", "cluster.chip.memory.capacity=40 GiB"};
 

@@ -124,16 +124,22 @@ std::string time_text(const StepResult& result) {
                      format(result.error_bar->high));
 }
 
-Figures rates(const StepResult& result) {
-  return {{"", time_text(result), "iteration time"},
-          {"",
-           fmt::format(
-               "{:.0f} ({:.1f} per device)", result.tokens_per_s, result.tokens_per_s_per_device),
-           "tokens per second"},
-          {"", result.model_flops_per_device, "model FLOP/s per device"},
-          {"", Datum(result.mfu, kPercent), "MFU (full attention)"},
-          {"", Datum(result.mfu_causal, kPercent), "MFU (causal attention)"},
-          {"", Datum(result.hfu, kPercent), "HFU (with recomputation)"}};
+/// What is no transformer has samples, and no attention.
+Figures rates(const Scenario& scenario, const StepResult& result) {
+  const bool has_tokens = scenario.model.if_transformer() != nullptr;
+  Figures figures = {
+      {"", time_text(result), "iteration time"},
+      {"",
+       fmt::format(
+           "{:.0f} ({:.1f} per device)", result.tokens_per_s, result.tokens_per_s_per_device),
+       has_tokens ? "tokens per second" : "samples per second"},
+      {"", result.model_flops_per_device, "model FLOP/s per device"},
+      {"", Datum(result.mfu, kPercent), has_tokens ? "MFU (full attention)" : "MFU"}};
+  if (has_tokens) {
+    figures.push_back({"", Datum(result.mfu_causal, kPercent), "MFU (causal attention)"});
+  }
+  figures.push_back({"", Datum(result.hfu, kPercent), "HFU (with recomputation)"});
+  return figures;
 }
 
 TextView breakdown_text(const StepResult& result) {
@@ -316,9 +322,9 @@ View step_view(const Scenario& scenario,
             .figures = step_figures(scenario, result, advice, notes),
             .rows = {joined(asked_figures(scenario), result_figures(result))},
             .columns = {},
-            .headline = joined(rates(result), {memory_headline(result)}),
+            .headline = joined(rates(scenario, result), {memory_headline(result)}),
             .plots = {time_plot(result), memory_plot(result)}};
-  view.text.pairs(rates(result)).add("\n").append(breakdown_text(result)).add("\n");
+  view.text.pairs(rates(scenario, result)).add("\n").append(breakdown_text(result)).add("\n");
   view.text.append(ranks_text(result)).add(remarks_text(scenario, result));
   view.text.append(memory_text(result, advice))
       .add(fmt::format("\nbasis: {} figures; `titer explain` shows every term and its source\n",

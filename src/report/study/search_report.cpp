@@ -53,8 +53,18 @@ bool devices_vary(const SearchAnswer& answer) {
   });
 }
 
+/// What is no transformer has samples, and no attention.
+void relabel_samples(Figures& row) {
+  for (Figure& figure : row) {
+    figure.label = figure.key == "tokens_per_s" ? "samples/s"
+                   : figure.key == "mfu_causal" ? ""
+                                                : figure.label;
+  }
+}
+
 /// What plans come to, and where they differ: in the number of devices, and in the keys.
-FigureRows plan_rows(const SearchAnswer& answer) {
+FigureRows plan_rows(const Search& search, const SearchAnswer& answer) {
+  const bool has_tokens = searched(search, answer).scenario.model.if_transformer() != nullptr;
   const std::vector<Key> keys = varied_keys(answer);
   const bool devices = devices_vary(answer);
   FigureRows rows;
@@ -62,6 +72,9 @@ FigureRows plan_rows(const SearchAnswer& answer) {
     Figures row = joined({{"", rows.size() + 1, kNoHeading}}, found_figures(found));
     const auto refined = std::ranges::find(row, "refined", &Figure::label);
     std::rotate(row.begin() + 2, refined, refined + 1);  // beside the time
+    if (!has_tokens) {
+      relabel_samples(row);
+    }
     if (devices) {
       row.push_back({"", found.devices, "devices"});
       row.push_back({"", found.plan.data, "data"});
@@ -298,7 +311,7 @@ View search_view(const Search& search,
     say(no_plan_sentence(of, answer));
   } else {
     view.text.add("  best: " + plan_words(answer.plans.front().plan) + "\n\n")
-        .table(plan_rows(answer));
+        .table(plan_rows(search, answer));
     view.text.add("\n" + rows_text(answer))
         .add(evidence_text(answer.plans.front().result))
         .add(chances_text(search, answer));
