@@ -183,6 +183,8 @@ TEST(AppRunFailOn, GivesOneWhenThePlanDoesNotFit) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_EQ(outcome.err, "");
   EXPECT_TRUE(contains(outcome.out, "does not fit: stage 0 needs "));
+  EXPECT_TRUE(contains(outcome.out, "; stack megatron-lm\ndoes not fit in memory (see below): "))
+      << "before any figure";
   EXPECT_EQ(outcome.out, titer(kTooSmall).out);
 }
 

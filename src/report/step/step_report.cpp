@@ -142,6 +142,11 @@ Figures rates(const Scenario& scenario, const StepResult& result) {
   return figures;
 }
 
+/// Before any figure: a time that no device has the memory for is none to be had.
+std::string unfit_text(const StepResult& result) {
+  return result.fits() ? "" : "does not fit in memory (see below): the time is as if it did\n";
+}
+
 TextView breakdown_text(const StepResult& result) {
   std::vector<Row> rows;
   for (const BreakdownPart& part : kBreakdownParts) {
@@ -318,7 +323,7 @@ View step_view(const Scenario& scenario,
                const std::vector<FitAdvice>& advice,
                const std::vector<std::string>& notes,
                const std::optional<SampleStatistics>& samples) {
-  View view{.text = step_heading(scenario) + notes_text(notes) + "\n",
+  View view{.text = step_heading(scenario) + unfit_text(result) + notes_text(notes) + "\n",
             .figures = step_figures(scenario, result, advice, notes),
             .rows = {joined(asked_figures(scenario), result_figures(result))},
             .columns = {},
