@@ -12,6 +12,7 @@
 #include "titer/report/step/step_report.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
+#include "titer/search/fit_advice.hpp"
 #include "titer/simulate/events_beside.hpp"
 
 namespace titer {
@@ -189,6 +190,15 @@ SearchOutcome ask(const SearchRequest& request) {
   std::vector<std::string> notes = notes_of(search, answer, refined, request.refine.has_value());
   if (const auto least = least_memory_plan(search, answer, bounded)) {
     notes.push_back(least_memory_sentence(search, *least));
+    Scenario scenario = search.scenario;
+    scenario.plan = least->plan;
+    scenario.cluster.use_for(least->devices);
+    for (const FitAdvice& one : last_resorts(scenario, search.limits.memory_margin)) {
+      notes.push_back(fmt::format("that plan fits with {}: {}, {}",
+                                  one.text(),
+                                  format(one.iteration_time),
+                                  format(one.peak)));
+    }
   }
   outcome.view = search_view(search, answer, notes, beyond);
   add_asked(asked, Figures(), outcome.view);

@@ -9,6 +9,7 @@
 
 #include "titer/estimate/device_classes.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/input/fields.hpp"
 #include "titer/units/listed.hpp"
 
 namespace titer {
@@ -20,7 +21,8 @@ struct Move {
 
   Kind kind = Kind::layout;
   std::vector<PlanChange> changes;
-  Plan plan;  // with these changes alone
+  Plan plan;                           // with these changes alone
+  std::optional<Adapters> adapters{};  // otherwise the scenario's
 };
 
 void add_recomputation(const Plan& plan, std::vector<Move>& moves) {
@@ -95,17 +97,22 @@ Move both(const Move& first, const Move& second) {
 /// Evaluates plans in a scenario that is otherwise the same.
 class Trial {
  public:
-  explicit Trial(const Scenario& scenario) : scenario_(scenario) {}
+  /// `margin`: the share of the memory that stays free.
+  explicit Trial(const Scenario& scenario, double margin = 0)
+      : scenario_(scenario),
+        adapters_(scenario.training.adapters),
+        room_((1 - margin) * least_memory(scenario)) {}
 
   /// Nothing where the plan is not sound or does not fit.
   std::optional<FitAdvice> operator()(const Move& move) {
     scenario_.plan = move.plan;
+    scenario_.training.adapters = move.adapters ? move.adapters : adapters_;
     if (!validate(scenario_).empty()) {
       return std::nullopt;
     }
-    list_blocks(scenario_.model, scenario_.slice(), blocks_);
+    scenario_blocks(scenario_, blocks_);
     memory_.find(scenario_.plan, memory_needs(scenario_, blocks_), result_.memory);
-    if (result_.peak_stage().total() > least_memory(scenario_)) {
+    if (result_.peak_stage().total() > room_) {
       return std::nullopt;
     }
     try {
@@ -123,6 +130,8 @@ class Trial {
 
  private:
   Scenario scenario_;
+  std::optional<Adapters> adapters_;
+  Bytes room_;
   ModelBlocks blocks_;
   MemoryFinder memory_;
   Estimator estimator_;
@@ -150,6 +159,44 @@ std::vector<std::pair<std::size_t, std::size_t>> pairs(const std::vector<Move>& 
   return list;
 }
 
+/// What no plan without offloading has: states in the hosts' memory, whose processors take the
+/// step, and weights there as well.
+void add_offloading(const Plan& plan, std::vector<Move>& moves) {
+  if (plan.offload.any()) {
+    return;
+  }
+  const Offload states{
+      .optimizer = HostPlace::host, .gradients = HostPlace::host, .update = UpdatePlace::host};
+  Offload all = states;
+  all.weights = HostPlace::host;
+  for (const Offload& offload : {states, all}) {
+    Move move{
+        Move::Kind::layout, {{"plan.offload", write_fields(offload_fields(), offload)}}, plan};
+    move.plan.offload = offload;
+    moves.push_back(std::move(move));
+  }
+}
+
+/// Of a rank that is usual, beside weights as they are or in 4 bits.
+void add_adapters(const Scenario& scenario, std::vector<Move>& moves) {
+  constexpr std::int64_t usual_rank = 16;
+  if (scenario.training.adapters) {
+    return;
+  }
+  for (const std::optional<BaseFormat> base : {std::optional<BaseFormat>(), {BaseFormat::nf4}}) {
+    const Adapters adapters{.rank = usual_rank, .base = base};
+    Move move{Move::Kind::layout,
+              {{"training.adapters", write_fields(adapter_fields(), adapters)}},
+              scenario.plan};
+    move.adapters = adapters;
+    moves.push_back(std::move(move));
+  }
+}
+
+void sort_by_time(std::vector<FitAdvice>& found) {
+  std::ranges::stable_sort(found, {}, &FitAdvice::iteration_time);
+}
+
 /// Longer than any, where a move alone does not fit.
 Seconds time_of(const std::optional<Seconds>& alone) {
   return alone.value_or(Seconds::from_si(std::numeric_limits<double>::infinity()));
@@ -158,9 +205,8 @@ Seconds time_of(const std::optional<Seconds>& alone) {
 }  // namespace
 
 std::string FitAdvice::text() const {
-  constexpr std::string_view plan = "plan.";
-  return listed(changes, [&](const PlanChange& change) {
-    return change.path.substr(plan.size()) + " " + bare_text(change.value);
+  return listed(changes, [](const PlanChange& change) {
+    return change.path.substr(change.path.find('.') + 1) + " " + bare_text(change.value);
   });
 }
 
@@ -183,10 +229,32 @@ std::vector<FitAdvice> fit_advice(const Scenario& scenario, std::size_t most) {
       found.push_back(*advice);
     }
   }
-  std::ranges::stable_sort(found, [](const FitAdvice& a, const FitAdvice& b) {
-    return a.iteration_time < b.iteration_time;
-  });
+  if (found.empty()) {
+    found = last_resorts(scenario);
+  }
+  sort_by_time(found);
   found.resize(std::min(found.size(), most));
+  return found;
+}
+
+std::vector<FitAdvice> last_resorts(const Scenario& scenario, double margin) {
+  std::vector<Move> moves;
+  add_offloading(scenario.plan, moves);
+  add_adapters(scenario, moves);
+  Trial trial(scenario, margin);
+  std::vector<FitAdvice> found;
+  for (Move& move : moves) {
+    auto advice = trial(move);
+    if (!advice && scenario.plan.recompute != Recompute::full) {
+      move.plan.recompute = Recompute::full;
+      move.changes.push_back({"plan.recompute", Value(name(Recompute::full))});
+      advice = trial(move);
+    }
+    if (advice) {
+      found.push_back(*std::move(advice));
+    }
+  }
+  sort_by_time(found);
   return found;
 }
 

@@ -62,6 +62,46 @@ TEST(FitAdvice, IsEmptyWhereNothingHelps) {
   EXPECT_TRUE(fit_advice(scenario).empty());
 }
 
+// 8 billion parameters of 18 bytes each on one card of 24 GB.
+const std::vector<std::string> kOneCard = {"model=llama3-8b",
+                                           "cluster=rtx-4090-8",
+                                           "cluster.nodes=null",
+                                           "plan={}",
+                                           "training.global_batch=16",
+                                           "training.sequence=2048"};
+
+TEST(FitAdvice, IsOffloadingAndAdaptersWhereNoPlanFits) {
+  const ScenarioSource source = shipped_source(kOneCard);
+  const std::vector<FitAdvice> advice = fit_advice(source.read());
+  ASSERT_EQ(advice.size(), 4U);
+  const auto has = [&](std::string_view path) {
+    return std::ranges::count_if(
+        advice, [&](const FitAdvice& one) { return one.changes.front().path == path; });
+  };
+  EXPECT_EQ(has("training.adapters"), 2);
+  EXPECT_EQ(has("plan.offload"), 2);
+  for (const FitAdvice& one : advice) {
+    SCOPED_TRACE(one.text());
+    ScenarioSource changed = source;
+    for (const PlanChange& change : one.changes) {
+      changed.assign({change.path, change.value, "test"});
+    }
+    const StepResult result = estimate(changed.read());
+    EXPECT_TRUE(result.fits());
+    EXPECT_EQ(result.memory_peak, one.peak);
+    EXPECT_EQ(result.iteration_time, one.iteration_time);
+  }
+}
+
+TEST(FitAdvice, LeavesAShareOfTheMemoryFree) {
+  const Scenario scenario = shipped_source(kOneCard).read();
+  EXPECT_EQ(last_resorts(scenario).size(), 4U);
+  for (const FitAdvice& one : last_resorts(scenario, 0.5)) {
+    EXPECT_LE(one.peak, 0.5 * 24_GiB) << one.text();
+  }
+  EXPECT_TRUE(last_resorts(scenario, 1).empty());
+}
+
 TEST(FitAdvice, IsTextWithoutThePlansName) {
   const FitAdvice advice{.changes = {{"plan.recompute", Value("full")}, {"plan.data", Value(2)}},
                          .iteration_time = 1_s,

@@ -11,7 +11,7 @@
 
 namespace titer {
 
-/// A value of the scenario to change: "plan.recompute" to "full".
+/// A value of the scenario to change: "plan.recompute" to "full", "training.adapters" to some.
 struct PlanChange {
   std::string path;
   Value value;
@@ -31,8 +31,12 @@ struct FitAdvice {
 /// recomputation, sharding and sequence parallelism, twice the tensor, pipeline or context degree
 /// with half as many replicas, half the micro-batch. Those that are sound and fit, by the closed
 /// form's iteration time, at most so many. Two changes of which one alone fits count only where
-/// they are faster than it.
+/// they are faster than it. Where none fits, what last_resorts() says.
 [[nodiscard]] std::vector<FitAdvice> fit_advice(const Scenario& scenario, std::size_t most = 5);
+/// What fits where no plan on as many devices does: states in the hosts' memory, or adapters that
+/// are trained in place of all weights; with full recomputation where it takes that, too. By
+/// iteration time; such a share of the memory stays free.
+[[nodiscard]] std::vector<FitAdvice> last_resorts(const Scenario& scenario, double margin = 0);
 /// Likewise beside the scenario's result: nothing where it fits, or where devices differ, which
 /// have no closed form.
 [[nodiscard]] std::vector<FitAdvice> fit_advice(const Scenario& scenario, const StepResult& result);
