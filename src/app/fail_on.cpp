@@ -8,6 +8,7 @@
 
 #include "titer/campaign/capacity.hpp"
 #include "titer/input/reader.hpp"
+#include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
 #include "titer/units/text.hpp"
@@ -59,8 +60,7 @@ std::vector<std::string_view> columns_with_numbers(const FigureRows& rows) {
 }
 
 /// The column that is called so, with its unit or without.
-std::string_view column_of(const FigureLimit& limit, const FigureRows& rows) {
-  const std::vector<std::string_view> columns = columns_with_numbers(rows);
+std::string_view column_of(const FigureLimit& limit, std::span<const std::string_view> columns) {
   for (const std::string_view form :
        {"{}", "{}_s", "{}_bytes", "iteration_{}_s", "{}_peak_bytes"}) {
     const std::string name = fmt::format(fmt::runtime(form), limit.figure);
@@ -70,11 +70,12 @@ std::string_view column_of(const FigureLimit& limit, const FigureRows& rows) {
     }
   }
   const std::string_view near = closest(limit.figure, columns);
-  throw InputError(fmt::format("--fail-on: {}: no number of this answer is called {}; {}",
-                               limit.text,
-                               limit.figure,
-                               near.empty() ? "the columns of --format csv are"
-                                            : fmt::format("did you mean \"{}\"?", near)));
+  throw InputError(fmt::format(
+      "--fail-on: {}: no number of this answer is called {}; {}",
+      limit.text,
+      limit.figure,
+      near.empty() ? "expected one of its columns: " + listed(columns, std::identity(), ", ")
+                   : fmt::format("did you mean \"{}\"?", near)));
 }
 
 bool is_time(std::string_view column) {
@@ -168,27 +169,34 @@ FailOn::FailOn(const std::vector<std::string>& texts) {
   }
 }
 
-bool FailOn::fails(const View& view) const {
-  if (view.rows.empty() || (!on_memory_ && limits_.empty())) {
-    return on_memory_ || !limits_.empty();
+void FailOn::expect_in(std::span<const std::string_view> columns) const {
+  for (const FigureLimit& limit : limits_) {
+    static_cast<void>(value_of(limit, column_of(limit, columns)));
   }
+}
+
+bool FailOn::fails(const FigureRows& rows) const {
+  if (rows.empty() || !is_asked()) {
+    return is_asked();
+  }
+  const std::vector<std::string_view> columns = columns_with_numbers(rows);
   std::vector<ColumnLimit> limits;
   for (const FigureLimit& limit : limits_) {
-    const std::string_view column = column_of(limit, view.rows);
+    const std::string_view column = column_of(limit, columns);
     limits.push_back({.limit = &limit, .column = column, .value = value_of(limit, column)});
   }
   const auto keeps_all = [&](const Figures& row) {
     return (!on_memory_ || fits(row)) &&
            std::ranges::all_of(limits, [&](const ColumnLimit& own) { return own.is_kept(row); });
   };
-  if (std::ranges::any_of(view.rows, keeps_all)) {
+  if (std::ranges::any_of(rows, keeps_all)) {
     return false;
   }
   bool told = false;
   for (const ColumnLimit& own : limits) {
     const auto keeps = [&](const Figures& row) { return own.is_kept(row); };
-    if (std::ranges::none_of(view.rows, keeps)) {
-      tell(own, view.rows);
+    if (std::ranges::none_of(rows, keeps)) {
+      tell(own, rows);
       told = true;
     }
   }

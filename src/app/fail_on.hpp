@@ -2,6 +2,7 @@
 // `--fail-on`, of all commands whose answers are rows of figures: what makes an answer a no, for
 // scripts that go by the exit code.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,13 @@ class FailOn {
   /// Throws InputError where one is neither "out-of-memory" nor a figure, ">" or "<", and a value.
   explicit FailOn(const std::vector<std::string>& texts);
 
+  /// That a table of these columns has all figures; throws InputError. For tables whose columns are
+  /// known before their rows.
+  void expect_in(std::span<const std::string_view> columns) const;
   /// Whether no row of the table keeps all limits; says on standard error which were not kept, but
   /// for the memory, of which answers tell. Throws InputError where the table has no such figure.
-  [[nodiscard]] bool fails(const View& view) const;
+  [[nodiscard]] bool fails(const FigureRows& rows) const;
+  [[nodiscard]] bool is_asked() const { return on_memory_ || !limits_.empty(); }
 
  private:
   bool on_memory_ = false;

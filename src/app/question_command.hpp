@@ -95,17 +95,15 @@ class QuestionCommand {
   }
   /// What its exit code is, `--fail-on` included.
   [[nodiscard]] int print(Format format, const Answer& answer) const {
-    const bool fails = fail_on().fails(answer.view);
     const int code = titer::print(format, answer, *report_);
-    return fails ? kNo : code;
+    return fail_on().fails(answer.view.rows) ? kNo : code;
   }
   [[nodiscard]] const std::shared_ptr<ReportFile>& report() const { return report_; }
-
- private:
   [[nodiscard]] FailOn fail_on() const {
     return FailOn(fail_on_ ? fail_on_->request().limits : std::vector<std::string>());
   }
 
+ private:
   RequestOptions<R> options_;
   CommandWords words_;
   std::optional<RequestOptions<Jobs>> jobs_;

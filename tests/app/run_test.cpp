@@ -192,13 +192,23 @@ TEST(AppRunFailOn, GivesZeroWhenThePlanFits) {
   EXPECT_EQ(titer({"run", kRun, "--fail-on", "out-of-memory"}).code, 0);
 }
 
+/// What was computed is not lost by a name that is none.
 TEST(AppRunFailOn, RefusesAnUnknownCondition) {
   EXPECT_EQ(refusal_of(titer({"run", kRun, "--fail-on", "out-of-memry"})),
             "--fail-on: out-of-memry: expected out-of-memory, or a figure and its limit, such as "
             "\"time>12s\" or \"mfu<40%\"; did you mean \"out-of-memory\"?");
-  EXPECT_EQ(refusal_of(titer({"run", kRun, "--fail-on", "mfo<40%"})),
+  const auto error_of = [](const std::string& limit) {
+    const testing::Outcome outcome = titer({"run", kRun, "--fail-on", limit});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.out, titer({"run", kRun}).out);
+    EXPECT_EQ(outcome.errors().size(), 1U);
+    return outcome.errors().front();
+  };
+  EXPECT_EQ(error_of("mfo<40%"),
             "--fail-on: mfo<40%: no number of this answer is called mfo; did you mean \"mfu\"?");
-  EXPECT_EQ(refusal_of(titer({"run", kRun, "--fail-on", "time>12"})),
+  EXPECT_TRUE(contains(error_of("speed<40%"),
+                       "is called speed; expected one of its columns: devices, pipeline, "));
+  EXPECT_EQ(error_of("time>12"),
             "--fail-on: time>12: 12: expected a value of iteration_time_s, such as 12s");
 }
 

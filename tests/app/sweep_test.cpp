@@ -54,6 +54,32 @@ TEST(AppSweep, ContainsTheRunOfItsPoint) {
   }
 }
 
+/// One row that keeps all limits is enough, and names are looked at before any work.
+TEST(AppSweep, GivesOneWhereNoRowKeepsALimit) {
+  const TemporaryFolder folder;
+  const auto asked = [&](const std::string& limits, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"sweep", kSweep, "--fail-on", limits};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return titer(arguments);
+  };
+  const std::string rows = data_of(titer({"sweep", kSweep}));
+  const Outcome kept = asked("mfu<10%,out-of-memory");
+  EXPECT_EQ(kept.code, 0) << kept.err;
+  EXPECT_EQ(kept.out, rows);
+  const Outcome none = asked("mfu<99%");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(none.out, rows);
+  EXPECT_TRUE(contains(none.err, "--fail-on mfu<99%: mfu is 0.")) << none.err;
+  const std::string file = (folder.path() / "rows.csv").string();
+  EXPECT_EQ(asked("time>1us", {"--out", file}).code, 1);
+  EXPECT_EQ(asked("time>1us", {"--out", file, "--resume"}).code, 1) << "nothing is left to compute";
+  const Outcome unknown = asked("mfo<99%");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_EQ(unknown.out, "");
+  EXPECT_TRUE(contains(unknown.err, "did you mean \"mfu\"?"));
+  EXPECT_TRUE(contains(asked("mfu<99%", {"--format", "jsonl"}).err, "expected all rows in one"));
+}
+
 TEST(AppSweep, WritesTheSameBytesOnAnyNumberOfThreads) {
   const std::string alone = data_of(titer({"sweep", kSweep, "--jobs", "1"}));
   EXPECT_EQ(data_of(titer({"sweep", kSweep, "--jobs", "4"})), alone);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "app/sweep_table.hpp"
 #include "titer/input/file.hpp"
 #include "titer/report/study/sweep_view.hpp"
+#include "titer/units/number_text.hpp"
 #include "titer/units/shell_word.hpp"
 
 namespace titer {
@@ -41,17 +43,29 @@ using AskedSweep = QuestionCommand<SweepRequest, SweepFiles>;
 
 struct SweepCommand : SweepFiles {
   explicit SweepCommand(const AskedSweep& command)
-      : SweepFiles(command.own()), asked(command), report(command.report()) {}
+      : SweepFiles(command.own()),
+        asked(command),
+        report(command.report()),
+        limits(command.fail_on()) {}
 
   const AskedSweep& asked;
   std::shared_ptr<ReportFile> report;
+  FailOn limits;
 
   [[nodiscard]] RowFormat row_format() const { return chosen("--format", format, kRowFormats); }
   [[nodiscard]] SweepTable table(const Launch& launch) const {
     SweepRequest request = asked.request();
     request.threads = threads_or_usual(asked.jobs(), launch);
-    return {request, row_format(), out, launch.shard};
+    SweepTable table(request, row_format(), out, launch.shard);
+    if (limits.is_asked()) {
+      const std::vector<std::string> columns =
+          CsvTable::parse(table.columns(), "columns").columns();
+      limits.expect_in(std::vector<std::string_view>(columns.begin(), columns.end()));
+    }
+    return table;
   }
+  /// Whether all rows are looked at once more when the last is there.
+  [[nodiscard]] bool reads_rows() const { return report->is_any_wanted() || limits.is_asked(); }
 };
 
 /// What goes on with an interrupted run.
@@ -66,12 +80,11 @@ std::string resume_command(const SweepCommand& command) {
   return text + " --resume";
 }
 
-/// A report tells of all rows, and reads them as CSV.
+/// A report tells of all rows, as a limit does, and reads them as CSV.
 void check_report(const SweepCommand& command, const Launch& launch) {
-  if (command.report->is_any_wanted() &&
-      (!launch.shard.whole() || command.row_format() != RowFormat::csv)) {
+  if (command.reads_rows() && (!launch.shard.whole() || command.row_format() != RowFormat::csv)) {
     throw InputError(
-        fmt::format("--report, --plot: expected all rows in one table of --format csv{}",
+        fmt::format("--report, --plot, --fail-on: expected all rows in one table of --format csv{}",
                     launch.shard.whole() ? "" : "; titer merge makes one of shards"));
   }
   if (command.report->is_plot_printed() && command.out.empty()) {
@@ -79,11 +92,38 @@ void check_report(const SweepCommand& command, const Launch& launch) {
   }
 }
 
-void report_rows(const SweepCommand& command, const SweepTable& table, std::string_view text) {
+/// What --fail-on asks of rows: numbers, and whether a plan fits, which no point without a result
+/// does.
+FigureRows limited_rows(const CsvTable& rows) {
+  FigureRows limited;
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    Figures figures = {{"fits", rows.text(row, "status") == name(PointStatus::ok)}};
+    for (const std::string& column : rows.columns()) {
+      if (const auto number = number_of_text<double>(rows.text(row, column))) {
+        figures.push_back({column, *number});
+      }
+    }
+    limited.push_back(std::move(figures));
+  }
+  return limited;
+}
+
+/// Shows the rows to whoever asked more of them than to be written; the exit code of that.
+int report_rows(const SweepCommand& command, const SweepTable& table, std::string_view text) {
+  if (!command.reads_rows()) {
+    return kSuccess;
+  }
+  const CsvTable rows = CsvTable::parse(text, "rows");
   if (command.report->is_any_wanted()) {
-    command.report->write(sweep_view(table.sweep(), CsvTable::parse(text, "rows")));
+    command.report->write(sweep_view(table.sweep(), rows));
     print(command.report->charts());
   }
+  return command.limits.fails(limited_rows(rows)) ? kNo : kSuccess;
+}
+
+/// The same of the rows in the file.
+int report_written(const SweepCommand& command, const SweepTable& table) {
+  return command.reads_rows() ? report_rows(command, table, read_text(command.out)) : kSuccess;
 }
 
 /// Refuses what needs a file where the rows are kept.
@@ -105,7 +145,7 @@ int stream_sweep(const SweepCommand& command, const Launch& launch) {
   expect_no_file(command, launch);
   SweepTable table = command.table(launch);
   OutputFile out(command.out);
-  std::string kept = command.report->is_any_wanted() ? table.columns() : "";
+  std::string kept = command.reads_rows() ? table.columns() : "";
   out.write(table.columns());
   std::size_t rows = 0;
   std::size_t beyond = 0;
@@ -113,7 +153,7 @@ int stream_sweep(const SweepCommand& command, const Launch& launch) {
   const SweepOutcome outcome = table.compute(0, nullptr, [&](std::span<const SweepChunk> ready) {
     for (const SweepChunk& chunk : ready) {
       out.write(chunk.rows);
-      kept += command.report->is_any_wanted() ? chunk.rows : "";
+      kept += command.reads_rows() ? chunk.rows : "";
       rows += chunk.chunk.rows;
       beyond += chunk.chunk.beyond;
       defects += chunk.chunk.defects;
@@ -121,9 +161,9 @@ int stream_sweep(const SweepCommand& command, const Launch& launch) {
   });
   out.finish();
   tell_left_out(table, outcome, rows);
-  report_rows(command, table, kept);
+  const int code = report_rows(command, table, kept);
   tell_beyond(table, beyond, rows);
-  return tell_defects(table, defects, rows);
+  return std::max(code, tell_defects(table, defects, rows));
 }
 
 /// Adds the rows that are not in the file, until an interrupt; what is appended is safe then.
@@ -180,8 +220,11 @@ int write_sweep(const SweepCommand& command, const Launch& launch) {
       table.expect_ends(file.target());
     }
     fmt::print(stderr, "{}: is complete; there is nothing to resume\n", name);
-    return launch.shard.whole() ? tell_defects_in(file.target(), command.row_format())
-                                : tell_defects(table, file.tally().defects, file.tally().rows);
+    if (!launch.shard.whole()) {
+      return tell_defects(table, file.tally().defects, file.tally().rows);
+    }
+    return std::max(report_written(command, table),
+                    tell_defects_in(file.target(), command.row_format()));
   }
   const std::size_t before = file.tally().chunks;
   const SweepOutcome outcome = append_rows(table, file);
@@ -199,15 +242,13 @@ int write_sweep(const SweepCommand& command, const Launch& launch) {
     tell_left_out(table, outcome, 0);
   }
   file.finish();
-  if (command.report->is_any_wanted()) {
-    report_rows(command, table, read_text(command.out));
-  }
+  const int code = report_written(command, table);
   if (launch.shard.whole() && before == 0) {
     tell_left_out(table, outcome, file.tally().rows);
   }
   tell_beyond(table, file.tally().beyond, file.tally().rows);
   tell_merge(command, launch, name);
-  return tell_defects(table, file.tally().defects, file.tally().rows);
+  return std::max(code, tell_defects(table, file.tally().defects, file.tally().rows));
 }
 
 /// What takes the place of a device or pipe would be none any more.
@@ -242,12 +283,13 @@ Command add_sweep(CLI::App& program) {
       "  titer sweep gpt3-175b-plans --out plans.csv\n"
       "  titer sweep my-sweep.json --jobs 8 > rows.csv\n"
       "  srun -n 64 titer sweep my-sweep.json --out rows.csv && titer merge rows.csv");
-  return question_command(
-      *app,
-      sweep_options(),
-      kSweepFiles,
-      sweep_command,
-      {.threads = "threads; default: the cores of this process", .has_plot = true});
+  return question_command(*app,
+                          sweep_options(),
+                          kSweepFiles,
+                          sweep_command,
+                          {.threads = "threads; default: the cores of this process",
+                           .has_plot = true,
+                           .has_fail_on = true});
 }
 
 }  // namespace titer
