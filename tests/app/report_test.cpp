@@ -222,6 +222,27 @@ TEST(AppPlots, AreTheChartsOfAnAnswer) {
   }
 }
 
+/// In a paper nothing else does.
+TEST(AppPlots, SayWhatTheyAreOf) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "plot.svg").string();
+  const auto words_of = [&](const std::vector<std::string>& question) {
+    std::vector<std::string> arguments = question;
+    arguments.insert(arguments.end(), {"--plot", path});
+    EXPECT_EQ(titer(arguments).code, 0);
+    pugi::xml_document tree;
+    tree.load_string(file_text(path).c_str());
+    std::string words;
+    for (const auto& node : tree.select_nodes("//text")) {
+      words += std::string(node.node().child_value()) + " ";
+    }
+    return words;
+  };
+  EXPECT_TRUE(contains(words_of({"run", "gpt3-175b-64xa100"}), "GPT-3 175B on 64 x NVIDIA A100"));
+  EXPECT_TRUE(contains(words_of({"diff", "gpt3-175b-64xa100", "llama3-70b-64xh100"}),
+                       ": 1f1b against Llama 3 70B on 64 x NVIDIA H100"));
+}
+
 /// Of few numbers, which are not between each other: as far apart as they are multiplied.
 TEST(AppPlots, HaveTheNumbersOfASweepAtTheirAxis) {
   const TemporaryFolder folder;

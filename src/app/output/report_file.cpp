@@ -15,6 +15,31 @@ namespace {
 constexpr std::size_t kChartColumns = 80;
 constexpr std::size_t kFewestColumns = 40;
 
+/// What an answer is of: its first line that is no note.
+std::string title_of(const View& view) {
+  if (!view.title.empty()) {
+    return view.title;
+  }
+  const std::string text = view.as_text();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    if (!line.empty() && !line.starts_with("note: ")) {
+      return line;
+    }
+    begin = end + 1;
+  }
+  return "";
+}
+
+/// Charts that stand by themselves: the first says what they are of.
+std::vector<Plot> titled_plots(const View& view) {
+  std::vector<Plot> plots = view.plots;
+  std::string& note = plots.front().note;
+  note = title_of(view) + (note.empty() ? "" : ". " + note);
+  return plots;
+}
+
 std::size_t width_of_charts() {
   const std::size_t width = terminal_style().width;
   return width == 0 ? kChartColumns : std::clamp(width, kFewestColumns, kChartColumns);
@@ -61,7 +86,7 @@ void ReportFile::write(const View& view) {
     throw InputError("--plot: this answer has no chart");
   }
   if (plot_file_) {
-    plot_file_->write(plot_svg(view.plots));
+    plot_file_->write(plot_svg(titled_plots(view)));
     plot_file_.reset();
   } else if (is_plot_printed()) {
     charts_ = "\n" + plot_text(view.plots, width_of_charts());
