@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "campaign/capacity/capacity_counts.hpp"
 #include "course_document.hpp"
 
 namespace titer {
@@ -12,11 +13,14 @@ namespace {
 struct WrittenPhase : WrittenPart {
   std::optional<std::int64_t> iterations{};
   std::optional<double> samples{};
+  std::optional<double> tokens{};
   std::optional<Seconds> time{};
 
-  [[nodiscard]] PhaseLength length() const {
+  /// `sequence`: tokens of each.
+  [[nodiscard]] PhaseLength length(std::int64_t sequence) const {
     return iterations ? PhaseLength(Iterations{*iterations})
            : samples  ? PhaseLength(Sequences{*samples})
+           : tokens   ? PhaseLength(Sequences{*tokens / static_cast<double>(sequence)})
                       : PhaseLength(time.value_or(Seconds{}));
   }
 };
@@ -24,10 +28,12 @@ constexpr std::array kPhaseFields = {
     fields::text<&WrittenPhase::name, WrittenPhase>("name", "of the phase").or_else("`phase N`"),
     changes_field<WrittenPhase>(),
     fields::integer<&WrittenPhase::iterations>(
-        "iterations", kAmount, "how long it lasts; or `samples`, or `time`"),
+        "iterations", kAmount, "how long it lasts; or `samples`, `tokens` or `time`"),
     fields::number<&WrittenPhase::samples>("samples", kAmount, "likewise, in sequences"),
+    count<WrittenPhase, &WrittenPhase::tokens, kTrainedTokens>("tokens", "likewise, such as `15T`"),
     fields::quantity<&WrittenPhase::time>("time", "likewise")
         .read_by([](const Field<WrittenPhase>& own, Reader& in, WrittenPhase& phase) {
+          static_cast<void>(in.raw(own.key));  // a key that is known
           if (in.has(own.key)) {
             phase.time = read_duration(in);
           }
@@ -58,8 +64,8 @@ void read_phase_list(const Field<WrittenPhases>& own, Reader& in, WrittenPhases&
   empty.document = course.document;
   empty.name = "phase";
   course.phases = read_parts<WrittenPhase, kPhaseFields>(in, own.key, empty, [](Reader& one) {
-    if (one.has("iterations") + one.has("samples") + one.has("time") != 1) {
-      one.fail("", "expected one of iterations, samples and time");
+    if (one.has("iterations") + one.has("samples") + one.has("tokens") + one.has("time") != 1) {
+      one.fail("", "expected one of iterations, samples, tokens and time");
     }
   });
   if (course.phases.empty()) {
@@ -121,9 +127,9 @@ TrainingPhases read_phases(Reader& in,
   std::optional<ScenarioSource> before;
   for (const WrittenPhase& one : written.phases) {
     ScenarioSource source = base;
-    CoursePhase phase{.name = one.name,
-                      .scenario = changed(source, one.changes, one.name),
-                      .length = one.length()};
+    CoursePhase phase{
+        .name = one.name, .scenario = changed(source, one.changes, one.name), .length = {}};
+    phase.length = one.length(phase.scenario.training.sequence);
     notes.add(phase.name, answer_notes(source, phase.scenario));
     phase.moves = before && differ(before->document(), source.document());
     course.phases.push_back(std::move(phase));

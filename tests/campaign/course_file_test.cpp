@@ -58,8 +58,9 @@ TEST(CourseFile, IsOfOneKind) {
 TEST(CourseFile, NamesWhatIsWrongInAPhase) {
   EXPECT_EQ(problems_of_rest(R"("phases": [])"),
             (Lines{"course.json:3:11: phases: []: expected a phase or more"}));
-  EXPECT_EQ(problems_of_rest(R"("phases": [{"iterations": 1, "time": "1 h"}])"),
-            (Lines{"course.json:3:12: phases.0: expected one of iterations, samples and time"}));
+  EXPECT_EQ(
+      problems_of_rest(R"("phases": [{"iterations": 1, "time": "1 h"}])"),
+      (Lines{"course.json:3:12: phases.0: expected one of iterations, samples, tokens and time"}));
   EXPECT_EQ(problems_of_rest(R"("phases": [{"time": "0 s"}])"),
             (Lines{"course.json:3:21: phases.0.time: \"0 s\": expected a time above zero"}));
   EXPECT_EQ(problems_of_rest(R"("phases": [{"iterations": 1, "set": {"phases": 1}}])").size(), 1u);
@@ -69,6 +70,20 @@ TEST(CourseFile, NamesWhatIsWrongInAPhase) {
       (Lines{
           "course.json:2:52: training.global_batch: 48: expected a multiple of micro_batch x data "
           "= 1 x 5 = 5 (in b)"}));
+}
+
+/// Of a phase with longer sequences fewer.
+TEST(CourseFile, HasPhasesOfSoManyTokens) {
+  const Course course = read_course(parse_json(R"({"scenario": "llama3-70b-64xh100", "phases": [
+{"tokens": "8192M"},
+{"tokens": 8192000000, "set": {"training.sequence": 32768, "plan.recompute": "full"}}]})",
+                                               "course.json"),
+                                    "course.json",
+                                    {});
+  const auto& phases = std::get<TrainingPhases>(course.kind).phases;
+  ASSERT_EQ(phases.size(), 2u);
+  EXPECT_EQ(std::get<Sequences>(phases[0].length).count, 8192e6 / 8192);
+  EXPECT_EQ(std::get<Sequences>(phases[1].length).count, 8192e6 / 32768);
 }
 
 TEST(CourseFile, NamesWhatIsWrongInAChange) {
