@@ -14,6 +14,7 @@
 #include <ranges>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,23 @@ strong_ordering operator<=>(const optional<T>& a, const optional<T>& b) {
   return *a < *b   ? strong_ordering::less
          : *b < *a ? strong_ordering::greater
                    : strong_ordering::equal;
+}
+/// Element by element: the library's own order of tuples would be made of this one.
+template <class... T, size_t... i>
+strong_ordering titer_order(const tuple<T...>& a, const tuple<T...>& b, index_sequence<i...>) {
+  strong_ordering order = strong_ordering::equal;
+  const auto compare = [&](const auto& one, const auto& other) {
+    order = order != 0    ? order
+            : one < other ? strong_ordering::less
+            : other < one ? strong_ordering::greater
+                          : order;
+  };
+  (compare(get<i>(a), get<i>(b)), ...);
+  return order;
+}
+template <class... T>
+strong_ordering operator<=>(const tuple<T...>& a, const tuple<T...>& b) {
+  return titer_order(a, b, index_sequence_for<T...>());
 }
 
 /// There is one thread: what would go on beside it is done at once.
