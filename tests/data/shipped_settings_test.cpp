@@ -53,7 +53,8 @@ TEST(ShippedHub, HasAModelForEachName) {
 }
 
 TEST(ShippedFormats, SayWhatTheyAreKnownBy) {
-  for (const Value& format : config("formats.json").root.find("formats")->items) {
+  const Document formats = config("formats.json");
+  for (const Value& format : formats.at("formats")->items) {
     const std::string name = format.find("name")->text;
     EXPECT_NE(format.find("syntaxes"), nullptr) << name;
     EXPECT_TRUE(format.find("all") != nullptr || format.find("any") != nullptr) << name;

@@ -200,7 +200,7 @@ TEST(HubModels, OfABrokenFileSayWhereItIsBroken) {
   const BrokenData shorter("hub.json", R"({"not_of_shape": [], "shipped": {}, "like": {},
   "models": [{"all": {}, "keys": ["a", "b"], "models": {"llama318b": [1]}}]})");
   EXPECT_EQ(refusal_of(read),
-            shorter.path() + ":2:69: llama318b: expected 2 values, one for each key");
+            shorter.path() + ":2:70: llama318b: expected 2 values, one for each key");
 }
 
 TEST(Formats, OfABrokenFileSayWhereItIsBroken) {
