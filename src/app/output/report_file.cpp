@@ -23,7 +23,7 @@ std::string title_of(const View& view) {
   const std::string text = view.as_text();
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
+    std::string line = text.substr(begin, end - begin);
     if (!line.empty() && !line.starts_with("note: ")) {
       return line;
     }
