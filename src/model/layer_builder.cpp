@@ -193,10 +193,8 @@ void LayerBuilder::activation(Operation op, double elements) {
     // gradients go through.
     Operation clamp{.name = "clamp", .modules = op.modules, .freed_by = op.freed_by};
     clamp.saved = inputs * f;
-    clamp.forward = memory(4.0 * inputs * f);
-    clamp.input_gradient = memory(5.0 * inputs * f);
-    clamp.forward.maker = KernelMaker::operators;
-    clamp.input_gradient.maker = KernelMaker::operators;
+    clamp.forward = memory(4.0 * inputs * f, KernelMaker::operators);
+    clamp.input_gradient = memory(5.0 * inputs * f, KernelMaker::operators);
     add(clamp);
     op.brings_offset = true;  // such models take silu-like(gate) (up + 1)
     op.freed_by = static_cast<Modules>(op.freed_by | op.modules);
@@ -279,10 +277,8 @@ void LayerBuilder::cross_entropy(std::string_view name) {
     op.working = std::max(Bytes{}, all - op.saved);
   }
   // Up-cast; maximum; subtract; exponentiate and sum; divide: each reads, most write.
-  op.forward = memory(low + fp32 + fp32 + 3.0 * 2.0 * fp32);
-  op.input_gradient = memory(2.0 * fp32 + low);
-  op.forward.maker = KernelMaker::loss;
-  op.input_gradient.maker = KernelMaker::loss;
+  op.forward = memory(low + fp32 + fp32 + 3.0 * 2.0 * fp32, KernelMaker::loss);
+  op.input_gradient = memory(2.0 * fp32 + low, KernelMaker::loss);
   if (slice_.tensor > 1) {
     // Maximum, the target's logit and the sum of exponentials: one fp32 number per token each.
     op.forward_transfer = {Collective::all_reduce, 3.0 * tokens_ * size_of(DataType::fp32)};

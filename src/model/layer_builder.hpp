@@ -145,8 +145,8 @@ class LayerBuilder {
   [[nodiscard]] Bytes kept_gradient(bool narrow) const {
     return narrow && keeps_narrow_results() ? product_element_ : element_;
   }
-  [[nodiscard]] static Kernel memory(Bytes bytes) {
-    return {.kind = KernelKind::memory, .flops = {}, .bytes = bytes};
+  [[nodiscard]] static Kernel memory(Bytes bytes, KernelMaker maker = KernelMaker::kind) {
+    return {.kind = KernelKind::memory, .flops = {}, .bytes = bytes, .maker = maker};
   }
 
  private:

@@ -45,10 +45,8 @@ class MixerParts {
     return {.name = name, .modules = kMixer, .freed_by = kMixer};
   }
   void add_memory(Operation op, Bytes forward, Bytes backward) {
-    op.forward = LayerBuilder::memory(forward);
-    op.input_gradient = LayerBuilder::memory(backward);
-    op.forward.maker = KernelMaker::mixer;
-    op.input_gradient.maker = KernelMaker::mixer;
+    op.forward = LayerBuilder::memory(forward, KernelMaker::mixer);
+    op.input_gradient = LayerBuilder::memory(backward, KernelMaker::mixer);
     builder.add(op);
   }
   /// Ranks with parts of a sequence share its heads out; keys of fewer heads are copied.

@@ -133,10 +133,8 @@ class ExpertBuilder {
     const Bytes x = tokens_.here() * tokens_.width() * element_;
     const Bytes wide = tokens_.here() * tokens_.width() * size_of(DataType::fp32);
     Operation op = expert_operation("expert biases");
-    op.forward = LayerBuilder::memory(2.0 * x + 6.0 * wide);
-    op.input_gradient = LayerBuilder::memory(2.0 * x + 8.0 * wide);
-    op.forward.maker = KernelMaker::operators;
-    op.input_gradient.maker = KernelMaker::operators;
+    op.forward = LayerBuilder::memory(2.0 * x + 6.0 * wide, KernelMaker::operators);
+    op.input_gradient = LayerBuilder::memory(2.0 * x + 8.0 * wide, KernelMaker::operators);
     op.loops = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
     layer_.add(op);
   }

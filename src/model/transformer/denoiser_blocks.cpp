@@ -137,10 +137,8 @@ void add_denoiser_output(LayerBuilder& layer, const Denoiser& denoiser) {
   // The squared difference to what was asked for, in fp32.
   const Bytes fp32 = rows * outputs * size_of(DataType::fp32);
   Operation loss{.name = "squared error", .saved = fp32};
-  loss.forward = LayerBuilder::memory(3.0 * fp32);
-  loss.input_gradient = LayerBuilder::memory(2.0 * fp32);
-  loss.forward.maker = KernelMaker::loss;
-  loss.input_gradient.maker = KernelMaker::loss;
+  loss.forward = LayerBuilder::memory(3.0 * fp32, KernelMaker::loss);
+  loss.input_gradient = LayerBuilder::memory(2.0 * fp32, KernelMaker::loss);
   images.add(loss);
   layer.take(images);
 }
