@@ -57,9 +57,7 @@ std::string name_of_row(const CsvTable& table,
 std::vector<MeasuredRun> corpus_runs(const CsvTable& table,
                                      const std::filesystem::path& folder,
                                      const std::string& stack) {
-  Problems problems;
-  check_run_table(table, problems);
-  problems.raise();
+  check_run_table(table);
   RunReader reader(folder);
   std::vector<MeasuredRun> runs;
   for (std::size_t i = 0; i < table.rows(); ++i) {

@@ -227,9 +227,7 @@ Comparison compare_named(const MeasuredRun& run, const CsvTable& table, std::siz
 std::vector<Comparison> compare_runs(const CsvTable& table,
                                      const std::filesystem::path& folder,
                                      const std::vector<Assignment>& changes) {
-  Problems problems;
-  check_run_table(table, problems);
-  problems.raise();
+  check_run_table(table);
   Comparer comparer(folder, changes);
   std::vector<Comparison> all;
   for (std::size_t i = 0; i < table.rows(); ++i) {
@@ -251,9 +249,7 @@ std::vector<RunCase> run_cases(const std::filesystem::path& path, const std::str
   const CsvTable table = CsvTable::load(path);
   std::vector<RunCase> found;
   if (table.has("case_id")) {
-    Problems problems;
-    check_run_table(table, problems);
-    problems.raise();
+    check_run_table(table);
     Comparer comparer(path.parent_path(), {});
     for (std::size_t i = 0; i < table.rows(); ++i) {
       if (table.text(i, "case_id") == name) {

@@ -234,12 +234,14 @@ std::string RunRow::sweep() const {
 
 std::string RunRow::plan() const { return joined(kColumnsOfPlan); }
 
-void check_run_table(const CsvTable& table, Problems& problems) {
+void check_run_table(const CsvTable& table) {
+  Problems problems;
   for (const std::string_view column : kNeeded) {
     if (!table.has(column)) {
       problems.add(std::string(table.where(0, column)) + ": no such column in a table of runs");
     }
   }
+  problems.raise();
 }
 
 }  // namespace titer

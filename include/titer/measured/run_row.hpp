@@ -63,7 +63,7 @@ class RunRow {
   std::size_t row_;
 };
 
-/// Reports columns that the table must have and has not.
-void check_run_table(const CsvTable& table, Problems& problems);
+/// Throws InputError with the columns that the table must have and has not.
+void check_run_table(const CsvTable& table);
 
 }  // namespace titer
