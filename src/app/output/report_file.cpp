@@ -6,6 +6,7 @@
 #include "terminal.hpp"
 #include "titer/ask/shipped.hpp"
 #include "titer/input/input_error.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/shell_word.hpp"
 #include "titer/view/html.hpp"
 
@@ -21,13 +22,10 @@ std::string title_of(const View& view) {
     return view.title;
   }
   const std::string text = view.as_text();
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
+  for (const std::string_view line : divided(text, "\n")) {
     if (!line.empty() && !line.starts_with("note: ")) {
-      return line;
+      return std::string(line);
     }
-    begin = end + 1;
   }
   return "";
 }
