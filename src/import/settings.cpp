@@ -107,6 +107,8 @@ Settings::Entry* Settings::take(std::string_view key) {
   Entry* const entry = const_cast<Entry*>(find(key));
   if (entry != nullptr) {
     entry->asked = true;
+  } else {
+    absent_.emplace(key);
   }
   return entry;
 }

@@ -180,6 +180,12 @@ std::vector<std::string> Settings::harmless() const {
   return each_of(kinds, [](const auto& one) { return std::string(one.first) + ": " + one.second; });
 }
 
+std::string Settings::meant(std::string_view key) const {
+  const std::string_view near =
+      closest(key, std::vector<std::string_view>(absent_.begin(), absent_.end()));
+  return near.empty() ? "" : " (did you mean " + usual_path(near) + "?)";
+}
+
 std::vector<std::string> Settings::unread() const {
   std::vector<std::string> lines;
   for (const auto& [key, entry] : entries_) {
@@ -189,7 +195,7 @@ std::vector<std::string> Settings::unread() const {
     if (!entry.unread.empty()) {
       lines.push_back(shown(entry) + ": " + entry.unread);
     } else if (!entry.asked && entry.harmless.empty() && !asks_for_nothing(*entry.value)) {
-      lines.push_back(shown(entry));
+      lines.push_back(shown(entry) + meant(key));
     }
   }
   return lines;

@@ -24,6 +24,39 @@ bool changes_shipped_data(const Value& value, const DataKind& kind) {
          (!is_other_model && std::ranges::none_of(kind.essential, has));
 }
 
+/// A file of another kind, by a key that no scenario has, and what takes it.
+struct OtherFile {
+  std::string_view key;
+  std::string_view what;
+  std::string_view takes;
+};
+constexpr std::array<OtherFile, 11> kOtherFiles = {
+    {{"axes", "a sweep", "titer sweep"},
+     {"tokens", "a question of capacity", "titer capacity"},
+     {"phases", "a course", "titer course"},
+     {"jobs", "a course", "titer course"},
+     {"rounds", "a course", "titer course"},
+     {"queries", "a course", "titer course"},
+     {"answers", "a report", "titer report"},
+     {"question", "a question", "titer ask"},
+     {"scenario", "a search", "titer search"},
+     {"layers", "a model", "titer new --model"},
+     {"chip", "a cluster", "titer new --cluster"}}};
+
+/// Throws InputError where a document is of another kind, with what takes it.
+void refuse_other_file(const Document& document, std::string_view file) {
+  if (document.root.find("model") != nullptr || document.root.find("cluster") != nullptr) {
+    return;
+  }
+  for (const OtherFile& other : kOtherFiles) {
+    if (const Value* value = document.root.find(other.key); value != nullptr) {
+      throw InputError(document.where(value->origin) + ": " + std::string(other.key) +
+                       ": this is " + std::string(other.what) + ", no scenario: `" +
+                       std::string(other.takes) + " " + std::string(file) + "` takes it");
+    }
+  }
+}
+
 /// "set cluster", or "--set-b cluster=dgx-b200" of what was given so: what to write instead of the
 /// label of a whole.
 std::string whole_of(const Assignment& assignment) {
@@ -83,7 +116,9 @@ std::optional<ScenarioPart> scenario_part(std::string_view path) {
 }
 
 ScenarioSource ScenarioSource::load(std::string_view name_or_file) {
-  return ScenarioSource(load_data(kRunData, name_or_file));
+  Document document = load_data(kRunData, name_or_file);
+  refuse_other_file(document, name_or_file);
+  return ScenarioSource(std::move(document));
 }
 
 ScenarioSource::ScenarioSource(Document document) : document_(std::move(document)) {

@@ -8,8 +8,8 @@
 
 #include "titer/input/file.hpp"
 #include "titer/input/read_document.hpp"
+#include "titer/input/words.hpp"
 #include "titer/seeds/seed.hpp"
-#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -203,16 +203,18 @@ Seed load_seed(std::string_view id) {
     return read_seed(load_json(file), file.parent_path());
   }
   const std::vector<std::string> ids = seed_ids();
-  if (!includes(ids, id)) {
-    const std::vector<std::string_view> known(ids.begin(), ids.end());
-    const std::string_view near = closest(id, known);
+  const auto known =
+      std::ranges::find(ids, lower(id), [](const std::string& own) { return lower(own); });
+  if (known == ids.end()) {
+    const std::vector<std::string_view> names(ids.begin(), ids.end());
+    const std::string_view near = closest(id, names);
     throw InputError(std::string(id) + ": expected a statement of the seeds, such as F33" +
                      (near.empty() ? std::string() : "; did you mean " + std::string(near) + "?"));
   }
-  const std::filesystem::path folder = folder_of(id.front());
-  Seed seed = read_seed(load_json(folder / (std::string(id) + ".json")), folder);
-  if (seed.id != id) {
-    throw InputError(std::string(id) + ".json: id: " + seed.id + ": expected the file's name");
+  const std::filesystem::path folder = folder_of(known->front());
+  Seed seed = read_seed(load_json(folder / (*known + ".json")), folder);
+  if (seed.id != *known) {
+    throw InputError(*known + ".json: id: " + seed.id + ": expected the file's name");
   }
   return seed;
 }

@@ -114,6 +114,22 @@ TEST(AppImport, RefusesWhatMayChangeTheResultUnlessItIsAccepted) {
   EXPECT_TRUE(contains(accepted.err, "may change the result, left out: "));
 }
 
+TEST(AppImport, SaysWhichFlagAMistypedOneIsNear) {
+  const TemporaryFolder folder;
+  const Outcome refused =
+      titer({"import",
+             folder.file("run.sh",
+                         "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 "
+                         "--hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
+                         "--micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 "
+                         "--tensor-model-paralel-size 8\n")});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err,
+                       "--tensor-model-paralel-size: 8 (did you mean "
+                       "--tensor-model-parallel-size?): is not read, and may change the result"))
+      << refused.err;
+}
+
 TEST(AppImport, AdaptersOfExpertsAreRefusedBeforeARunIsWritten) {
   const TemporaryFolder folder;
   const auto tuned = [&](const std::string& targets) {

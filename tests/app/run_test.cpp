@@ -266,6 +266,22 @@ TEST(AppRun, ReportsEveryMistakeOfAFileAtOnce) {
   EXPECT_TRUE(contains(lines[2], "did you mean \"bf16\"?"));
 }
 
+TEST(AppRun, SaysWhatTakesAFileOfAnotherKind) {
+  const testing::TemporaryFolder folder;
+  const auto refusal = [&](const std::string& text) {
+    const testing::Outcome outcome = titer({"run", folder.file("other.json", text)});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.errors().size(), 1u) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_TRUE(contains(refusal(R"({"scenario": "gpt3-175b-64xa100", "axes": []})"),
+                       "other.json:1:43: axes: this is a sweep, no scenario: `titer sweep "));
+  EXPECT_TRUE(contains(refusal(R"({"scenario": "gpt3-175b-64xa100", "phases": []})"),
+                       "phases: this is a course, no scenario: `titer course "));
+  EXPECT_TRUE(contains(refusal(R"({"name": "own", "layers": 2, "hidden": 64})"),
+                       "layers: this is a model, no scenario: `titer new --model "));
+}
+
 /// What changes the question is said, in every format; of a run that says all, nothing.
 TEST(AppRun, SaysWhatItAssumedAndWhatTheSoftwareDoesNotHave) {
   const testing::TemporaryFolder folder;

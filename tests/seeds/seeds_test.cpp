@@ -63,6 +63,11 @@ TEST(Seeds, AreAllThere) {
   }
 }
 
+TEST(Seeds, AreFoundInSmallLetters) {
+  EXPECT_EQ(load_seed("e12a").id, "E12a");
+  EXPECT_EQ(load_seed("f33").id, "F33");
+}
+
 TEST(Seeds, NameAHeaderThatIsThere) {
   for (const std::string& id : seed_ids()) {
     const std::string home = load_seed(id).home;
@@ -334,11 +339,11 @@ TEST(SeedTotals, CountAFigureInEveryBandThatItIsWithin) {
 
 TEST(Seeds, SuggestTheClosestId) {
   try {
-    static_cast<void>(load_seed("f33"));
+    static_cast<void>(load_seed("F-33"));
     FAIL();
   } catch (const InputError& error) {
     EXPECT_EQ(error.lines.front(),
-              "f33: expected a statement of the seeds, such as F33; did you mean F33?");
+              "F-33: expected a statement of the seeds, such as F33; did you mean F33?");
   }
 }
 

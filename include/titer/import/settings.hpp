@@ -154,6 +154,9 @@ class Settings {
   [[nodiscard]] std::string shown_path(const Entry& entry) const;
   [[nodiscard]] std::string shown(const Entry& entry) const;
   [[nodiscard]] std::string usual_path(std::string_view key) const;
+  /// " (did you mean --num-layers?)" of a key that nobody asked for, where one that is asked for
+  /// and not given is written much the same.
+  [[nodiscard]] std::string meant(std::string_view key) const;
   /// The value with its text expanded; empty where it is null or left open.
   [[nodiscard]] std::optional<Value> resolved(std::string_view key);
 
@@ -166,6 +169,7 @@ class Settings {
   std::vector<std::pair<std::string, Entry>> entries_;
   std::deque<Value> supposed_;
   std::set<std::pair<std::string, std::size_t>> index_;  // names with their places in entries_
+  std::set<std::string, std::less<>> absent_;            // asked for, and not there
 };
 
 }  // namespace titer
