@@ -36,6 +36,7 @@ constexpr std::array kHabitFields = {
                                           "`recompute` holds whatever a row says"),
     fields::flag<&H::distribute_saved_activations>("distribute_saved_activations",
                                                    "as `plan.distribute_saved_activations`"),
+    fields::flag<&H::prefetch>("prefetch", "as `plan.prefetch` and `plan.offload.prefetch`"),
     fields::choice<&H::sharding, kShardings>("sharding", "what data-parallel ranks share"),
     fields::flag<&H::reduces_once>("reduces_once",
                                    "gradients of zero2 once an iteration, as zero1 does"),

@@ -144,6 +144,13 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
       habits.distribute_saved_activations.value_or(false) && plan.tensor > 1;
 }
 
+/// Of what comes from other ranks and from the host.
+void read_prefetch(const RunHabits& habits, Plan& plan) {
+  const bool prefetch = habits.prefetch.value_or(true);
+  plan.prefetch = prefetch || plan.sharding != Sharding::zero3;
+  plan.offload.prefetch = prefetch;
+}
+
 /// Parts of layers that the row's model does not have.
 LayerPartSet absent_parts(const RunRow& row, const RunHabits& habits) {
   const LayerContents layers = contents_of(row, habits);
@@ -269,6 +276,7 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
   read_sharding(row, habits, plan);
   read_recompute(row, habits, plan);
   read_offload(row, habits, plan);
+  read_prefetch(habits, plan);
   read_schedule(row, plan);
   read_layers(row, habits, plan);
   read_overlaps(row, habits, plan);
