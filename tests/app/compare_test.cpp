@@ -165,6 +165,16 @@ TEST(AppCompare, PutsCostsOnClusters) {
   EXPECT_NEAR(mixed[1], 3.99, 1e-9);
 }
 
+TEST(AppCompare, ShowsTheSparesThatArePaid) {
+  const auto said = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = comparing({"--devices", "16", "--format", "text"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return data_of(titer(arguments));
+  };
+  EXPECT_TRUE(contains(said({"--reliability", "assumed"}), "devices  spare  days"));
+  EXPECT_TRUE(contains(said({}), "devices  days"));
+}
+
 TEST(AppCompare, SortsAndKeepsTheBest) {
   const auto first_cluster = [](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = comparing({"--devices", "8", "--format", "json"});

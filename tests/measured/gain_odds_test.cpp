@@ -81,9 +81,10 @@ TEST(GainOdds, AreReadByTheLargestStepBelow) {
   EXPECT_EQ(gain_odds(0), kGainOdds.front().odds);
   EXPECT_EQ(gain_odds(0.0499), kGainOdds.front().odds);
   EXPECT_EQ(gain_odds(0.05), kGainOdds.at(1).odds);
+  EXPECT_EQ(gain_odds(0.19), kGainOdds.at(1).odds);
   EXPECT_EQ(gain_odds(0.9), kGainOdds.back().odds);
   EXPECT_EQ(odds_words(kGainOdds.front().odds), "within error");
-  EXPECT_EQ(odds_words(kGainOdds.at(2).odds), "likely");
+  EXPECT_EQ(odds_words(kGainOdds.at(1).odds), "likely");
   EXPECT_EQ(odds_words(kGainOdds.back().odds), "sure");
 }
 

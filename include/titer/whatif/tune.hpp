@@ -80,8 +80,7 @@ struct GainOdds {
   double least_gain = 0;  // from this on, of the slower one's time
   double odds = 0;
 };
-inline constexpr std::array<GainOdds, 4> kGainOdds = {
-    {{0.0, 0.63}, {0.05, 0.73}, {0.1, 0.82}, {0.2, 0.97}}};
+inline constexpr std::array<GainOdds, 3> kGainOdds = {{{0.0, 0.64}, {0.05, 0.83}, {0.2, 0.98}}};
 [[nodiscard]] double gain_odds(double gain);
 
 /// "sure" where nine of ten measured pairs came in the predicted order, "likely" two of three,

@@ -61,6 +61,7 @@ Figures identity(const CapacityTable& table, const CapacityRow& row) {
 /// What is decided by; of a row without a plan there is only why.
 Figures answer_columns(const CapacityTable& table, const CapacityRow& row) {
   Datum devices;
+  Datum spare;  // which are paid, too
   Datum time;
   Datum range;
   Datum chance;
@@ -68,6 +69,7 @@ Figures answer_columns(const CapacityTable& table, const CapacityRow& row) {
   if (row.point) {
     const CapacityPoint& point = *row.point;
     devices = point.devices;
+    spare = row.of->question->reliability ? Datum(point.spare_devices) : Datum();
     time = Datum(point.time, days(point.time));
     bill = point.bill.value_or(KnownBill());
     if (point.spread) {
@@ -79,6 +81,7 @@ Figures answer_columns(const CapacityTable& table, const CapacityRow& row) {
   const Datum dollars = money_datum(question, bill.dollars);
   return joined(identity(table, row),
                 {{"", devices, "devices"},
+                 if_any({"", spare, "spare"}),
                  {"", time, "days"},
                  if_any({"", range, "10-90 %"}),
                  if_any({"", chance, "in time"}),
