@@ -8,6 +8,8 @@
 #include "scenario/violations.hpp"
 #include "simulate/random_scenarios.hpp"
 #include "titer/estimate/estimate.hpp"
+#include "titer/plan/place/placement.hpp"
+#include "titer/plan/schedule/schedule.hpp"
 #include "titer/topology/family/node_families.hpp"
 
 namespace titer {
@@ -75,6 +77,14 @@ TEST(StepLaws, MoreBandwidthInANodeMakesNoStepLonger) {
       1'200'000);
 }
 
+/// Whether the kernel that fuses the softmax of several heads takes those of a micro-batch.
+bool fuses_softmax(const Scenario& scenario) {
+  const Transformer* model = scenario.model.if_transformer();
+  const std::int64_t heads = model == nullptr ? 0 : model->heads / scenario.plan.tensor;
+  return scenario.plan.micro_batch * heads % scenario.stack.kernels.softmax_heads == 0;
+}
+
+// Of heads that the same kernels take.
 TEST(StepLaws, SmallerMicroBatchesMakeNoStepLonger) {
   expect_no_longer(
       [](Scenario& scenario) {
@@ -82,7 +92,7 @@ TEST(StepLaws, SmallerMicroBatchesMakeNoStepLonger) {
         const bool halves = plan.micro_batch % 2 == 0 && plan.batch_shares.even();
         plan.micro_batch /= 2;
         scenario.training.global_batch /= 2;
-        return halves;
+        return halves && fuses_softmax(scenario);
       },
       1'300'000);
 }
@@ -131,17 +141,38 @@ bool grows_with_ranks(const Cluster& cluster) {
                      [](const Protocol& protocol) { return protocol.own_share == 0; });
 }
 
-// Of replicas with as large batches each, all states whole on every one of them.
+/// Whether all groups of a plan fill nodes or lie in one: of others messages are taken to run
+/// through the network between every two ranks.
+bool lies_evenly(const Scenario& scenario) {
+  const std::int64_t node = scenario.cluster.devices_per_node;
+  const auto fills = [node](std::int64_t ranks) { return ranks % node == 0 || node % ranks == 0; };
+  const Plan& plan = scenario.plan;
+  return plan.rank_order == Plan().rank_order && fills(plan.tensor) &&
+         fills(plan.tensor * plan.data) && fills(plan.devices());
+}
+
+int nodes_of_replicas(const Scenario& scenario) {
+  return place(scenario.plan, PlanGroup::replicas, scenario.cluster).group.nodes;
+}
+
+// Of replicas with as large batches each, all states whole on every one of them, and one copy of
+// the model in a pipeline. Those of one node have its links alone, and those of several the
+// network's besides.
 TEST(StepLaws, FewerReplicasMakeNoStepLonger) {
   expect_no_longer(
       [](Scenario& scenario) {
         Plan& plan = scenario.plan;
-        const bool halves = plan.data % 2 == 0 && plan.context == 1 &&
-                            grows_with_ranks(scenario.cluster) && plan.sharding == Sharding::none &&
-                            plan.expert == 1 && !plan.offload.any();
+        const bool halves =
+            plan.data % 2 == 0 && plan.context == 1 && grows_with_ranks(scenario.cluster) &&
+            plan.sharding == Sharding::none && plan.expert == 1 && !plan.offload.any() &&
+            placement(plan.schedule) != Placement::two_ways && lies_evenly(scenario);
+        if (!halves) {
+          return false;
+        }
+        const bool leaves_node = nodes_of_replicas(scenario) > 1;
         plan.data /= 2;
         scenario.training.global_batch /= 2;
-        return halves;
+        return lies_evenly(scenario) && leaves_node == (nodes_of_replicas(scenario) > 1);
       },
       500'000);
 }
