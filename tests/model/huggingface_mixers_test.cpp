@@ -95,6 +95,15 @@ TEST(HuggingFaceMixers, CountNemotronH) {
   EXPECT_EQ(parameters(shipped), expected);
 }
 
+void expect_shipped(const char* name, const Transformer& model) {
+  SCOPED_TRACE(name);
+  const Transformer shipped = samples::shipped(name);
+  EXPECT_EQ(shipped.mixer, model.mixer);
+  EXPECT_EQ(shipped.runs(), model.runs());
+  EXPECT_EQ(shipped.positions, model.positions);
+  EXPECT_EQ(parameters(shipped), parameters(model));
+}
+
 // Patterns as their configurations write them: 27 and 28 mixers, 4 and 6 of attention.
 TEST(HuggingFaceMixers, CountNemotronNano2) {
   struct Case {
@@ -114,12 +123,7 @@ TEST(HuggingFaceMixers, CountNemotronNano2) {
            R"("hidden_size": 5120, "num_hidden_layers": 62, "intermediate_size": 20480,
               "hybrid_override_pattern": "M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M-")"}};
   for (const Case& one : cases) {
-    SCOPED_TRACE(one.shipped);
-    const Transformer model = imported("{" + common + one.config + "}").model;
-    const Transformer shipped = samples::shipped(one.shipped);
-    EXPECT_EQ(shipped.mixer, model.mixer);
-    EXPECT_EQ(shipped.runs(), model.runs());
-    EXPECT_EQ(parameters(shipped), parameters(model));
+    expect_shipped(one.shipped, imported("{" + common + one.config + "}").model);
   }
 }
 
@@ -293,6 +297,13 @@ TEST(HuggingFaceMixers, CountJamba) {
                                 32 * 2 * h + 2 * 65'536 * h + h;
   EXPECT_EQ(expected, 51'570'323'328);
   EXPECT_EQ(parameters(model), expected);
+  expect_shipped("jamba-1.5-mini", model);
+  const Transformer large = imported(R"({"model_type": "jamba", "hidden_size": 8192,
+      "num_hidden_layers": 72, "num_attention_heads": 64, "num_key_value_heads": 8,
+      "intermediate_size": 24576, "num_experts": 16, "num_experts_per_tok": 2,
+      "mamba_dt_rank": 512, "max_position_embeddings": 262144, "vocab_size": 65536})")
+                                .model;
+  expect_shipped("jamba-1.5-large", large);
 }
 
 // [ibm-ai-platform/Bamba-9B; ibm-granite/granite-4.0-h-tiny]
@@ -307,6 +318,7 @@ TEST(HuggingFaceMixers, CountBambaAndGranite) {
   EXPECT_EQ(parameters(bamba),
             29 * mamba2(h, 128, 1, 128) + 3 * (h * 128 * (32 + 2 * 8) + h * h) +
                 32 * (3 * h * 14'336 + 2 * h) + 2 * 128'256 * h + h);
+  expect_shipped("bamba-9b", bamba);
 
   std::string types;
   for (int layer = 0; layer < 40; ++layer) {
@@ -330,6 +342,14 @@ TEST(HuggingFaceMixers, CountBambaAndGranite) {
   dense.replace(dense.find(R"("num_local_experts": 64)"), 23, R"("num_local_experts": 0)");
   EXPECT_EQ(imported(dense).model.ffn, 1024);
   EXPECT_EQ(imported(dense).model.experts, std::nullopt);
+  const std::string small = R"({"model_type": "granitemoehybrid", "hidden_size": 4096,
+      "num_hidden_layers": 40, "num_attention_heads": 32, "num_key_value_heads": 8,
+      "intermediate_size": 768, "shared_intermediate_size": 1536, "num_local_experts": 72,
+      "num_experts_per_tok": 10, "mamba_n_heads": 128, "mamba_d_head": 64, "mamba_d_state": 128,
+      "mamba_n_groups": 1, "position_embedding_type": "nope", "tie_word_embeddings": true,
+      "max_position_embeddings": 131072, "vocab_size": 100352, "layer_types": [)" +
+                            types + "]}";
+  expect_shipped("granite-4.0-h-small", imported(small).model);
 }
 
 // Three of four layers delta attention with decays of low rank, latent attention without positions,
