@@ -212,8 +212,8 @@ TEST(ScenarioErrors, PointAtAnUnknownName) {
                   "\"llama2-7b\"? (a file is given by a path with a slash or ending in .json)"});
   EXPECT_EQ(
       complaints_of(run_with(
-          R"("model": "llama2-7b", "cluster": {"name": "dgx-a100-80gb", "chip": "a1000"},)")),
-      Lines{"run.json:2:68: chip: a1000: no shipped chip has this name; `titer list chips` shows "
+          R"("model": "llama2-7b", "cluster": {"name": "dgx-a100-80gb", "chip": "abacus"},)")),
+      Lines{"run.json:2:68: chip: abacus: no shipped chip has this name; `titer list chips` shows "
             "them (a file is given by a path with a slash or ending in .json)"});
 }
 
