@@ -162,11 +162,12 @@ void put_network(const RunRow& row,
 
 std::int64_t chips_of(const RunRow& row) { return row.whole("n_chips", 1); }
 
-/// Chips of a slice: a node may be a host of it, or all of it.
-std::int64_t slice_of(const RunRow& row) {
-  const std::int64_t devices = row.whole("chips_per_node", 8);
-  const bool is_one = row.says("inter_link", "ICI") || row.says("inter_link", "single slice");
-  return is_one || chips_of(row) <= devices ? std::max(chips_of(row), devices) : devices;
+constexpr std::int64_t kLargestHost = 8;  // chips of one host of a slice
+constexpr std::int64_t kUsualHost = 4;
+
+/// A host is no slice by itself; one of eight chips may be where a network is said to join them.
+bool is_host(const RunRow& row, std::int64_t devices) {
+  return devices <= (row.says("inter_link", "DCN") ? kUsualHost : kLargestHost);
 }
 
 /// The chip that a shipped one starts from; "" where there is none, or no such chip.
@@ -222,8 +223,32 @@ const std::vector<RunMachines::Shipped>& RunMachines::of_chip(const std::string&
   return of;
 }
 
+std::int64_t RunMachines::slice_of(const RunRow& row, const std::string& chip) {
+  const std::int64_t chips = chips_of(row);
+  const std::int64_t devices = row.whole("chips_per_node", 8);
+  if (const auto noted = noted_slice(row)) {
+    return *noted;
+  }
+  const bool is_one = row.says("inter_link", "single slice") ||
+                      (row.says("inter_link", "ICI") && !row.says("inter_link", "DCN"));
+  if (is_one || chips <= devices) {
+    return std::max(chips, devices);
+  }
+  const std::vector<Shipped>& pods = of_chip(chip);
+  const auto hands_out = [&](std::int64_t slice) {
+    return std::ranges::any_of(
+        pods, [&](const Shipped& pod) { return pod.cluster.torus_of(slice) != nullptr; });
+  };
+  for (std::int64_t slices = 1; is_host(row, devices) && slices <= chips / devices; ++slices) {
+    if (chips % slices == 0 && hands_out(chips / slices)) {
+      return chips / slices;
+    }
+  }
+  return devices;
+}
+
 std::vector<RunMachine> RunMachines::of_torus(const RunRow& row, const std::string& chip) {
-  const std::int64_t slice = slice_of(row);
+  const std::int64_t slice = slice_of(row, chip);
   std::vector<RunMachine> machines;
   const Shipped* smallest = nullptr;
   for (const Shipped& one : of_chip(chip)) {
@@ -316,7 +341,10 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row,
   const std::string chip = part.empty() ? chip_name(row.text("hw_key")) : part;
   // A part that no shipped cluster has is in the nodes of the one that it starts from.
   const bool is_other = of_chip(chip).empty();
-  const std::string of_node = is_other ? base_of(chip) : chip;
+  std::string of_node = chip;
+  while (!of_node.empty() && of_chip(of_node).empty()) {
+    of_node = base_of(of_node);
+  }
   const Shipped* node = node_of(of_node, devices);
   if (node == nullptr) {
     throw InputError(unknown);

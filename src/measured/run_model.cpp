@@ -244,6 +244,12 @@ Model named_model(const RunRow& row, const RunHabits& habits, bool flash) {
   return named;
 }
 
+/// Whether it has the widths that the row states.
+bool has_widths(const RunRow& row, const Transformer& model) {
+  return row.whole("hidden", model.hidden) == model.hidden &&
+         row.whole("heads", model.heads) == model.heads;
+}
+
 }  // namespace
 
 bool is_encoder(const RunRow& row) {
@@ -268,15 +274,17 @@ std::string shipped_model_of(const RunRow& row, const std::vector<std::string>& 
     const auto of_hub = layers > 0 ? std::nullopt : hub_model(there);
     return of_hub && !of_hub->sees ? there : "";
   }
-  if (layers <= 0 || row.plain("arch") == "encoderdecoder") {
+  const bool is_two_sided = row.plain("arch") == "encoderdecoder";
+  if (layers <= 0 && !is_two_sided) {
     return *known;
   }
   const Model model = load_model(Value(*known));
   const Transformer* transformer = model.if_transformer();
-  return transformer != nullptr && (transformer->mixer || transformer->denoiser) &&
-                 transformer->layers == layers
-             ? *known
-             : "";
+  const bool is_it =
+      transformer != nullptr && (is_two_sided ? has_widths(row, *transformer)
+                                              : (transformer->mixer || transformer->denoiser) &&
+                                                    transformer->layers == layers);
+  return is_it ? *known : "";
 }
 
 bool is_named(const RunRow& row, const RunHabits& habits) {

@@ -1,5 +1,5 @@
 // What a measured run's name and notes say that no column has: adapters, the optimizer, the kernels
-// of attention, and that it is no step of training alone.
+// of attention, slices, and that it is no step of training alone.
 
 #include <algorithm>
 #include <array>
@@ -147,6 +147,22 @@ std::optional<ContextMethod> noted_context_method(const RunRow& row) {
   }
   return row.says("notes", "all-gather KV") ? std::optional(ContextMethod::all_gather)
                                             : std::nullopt;
+}
+
+std::optional<std::int64_t> noted_slice(const RunRow& row) {
+  static const std::regex counted(R"(\b(\d{1,4}) ?(?:slice(?:s\b|\(s\))|x (?:tpu )?v\d[a-z]?-\d))");
+  static const std::regex sized(R"(\bslices? of (\d{1,5})\b|\b(\d{1,5})-chip slices?\b)");
+  const std::string text = lower(row.text("inter_link") + "; " + row.text("notes"));
+  const std::int64_t chips = row.whole("n_chips", 0);
+  std::smatch match;
+  if (std::regex_search(text, match, sized)) {
+    return std::stoll(match[1].matched ? match[1] : match[2]);
+  }
+  if (std::regex_search(text, match, counted)) {
+    const std::int64_t slices = std::stoll(match[1]);
+    return slices > 0 && chips % slices == 0 ? std::optional(chips / slices) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 std::int64_t noted_predictions(const RunRow& row) {

@@ -203,7 +203,8 @@ LayerPartSet graph_of(const std::string& text, LayerPartSet absent) {
   return captures_all(graph) ? graph : static_cast<LayerPartSet>(graph & ~absent);
 }
 
-/// "bfloat16" as "bf16", "float8" as "fp8", "FP8-MX" as "mxfp8".
+/// "bfloat16" as "bf16", "float8" as "fp8", "FP8-MX" as "mxfp8"; of "nvfp4 (last layers mxfp8)"
+/// what is first.
 std::string precision_text(const RunRow& row) {
   std::string text = row.plain("precision");
   const auto call = [&](std::string_view word, std::string_view name) {
@@ -214,6 +215,9 @@ std::string precision_text(const RunRow& row) {
   call("bfloat", "bf");
   call("float", "fp");
   call("fp8mx", "mxfp8");
+  if (const std::size_t rest = text.find("fp8"); text.find("fp4") < rest) {
+    text.resize(std::min(rest, text.size()));
+  }
   return text;
 }
 
@@ -258,7 +262,7 @@ bool scales_blocks(const std::string& precision) {
 
 }  // namespace
 
-Plan run_plan(const RunRow& row, const RunHabits& habits) {
+Plan run_plan(const RunRow& row, const RunHabits& habits, std::int64_t chunks) {
   Plan plan;
   read_degrees(row, plan);
   plan.expert = row.whole("ep", 1);
@@ -277,7 +281,7 @@ Plan run_plan(const RunRow& row, const RunHabits& habits) {
   read_recompute(row, habits, plan);
   read_offload(row, habits, plan);
   read_prefetch(habits, plan);
-  read_schedule(row, plan);
+  read_schedule(row, chunks, plan);
   read_layers(row, habits, plan);
   read_overlaps(row, habits, plan);
   const std::string graph =

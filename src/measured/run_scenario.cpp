@@ -55,8 +55,9 @@ double micro_batches(const RunRow& row, const Plan& plan) {
 struct OpenValues {
   std::vector<std::int64_t> vocabularies;
   std::vector<bool> flash;
-  std::vector<double> networks;  // share of the cluster's rate between nodes
-  std::string names;             // what is open
+  std::vector<double> networks;      // share of the cluster's rate between nodes
+  std::vector<std::int64_t> chunks;  // of a pipeline rank; 0: as stated
+  std::string names;                 // what is open
 };
 
 OpenValues open_values(const RunRow& row, const RunHabits& habits, const RunMachine& machine) {
@@ -79,6 +80,12 @@ OpenValues open_values(const RunRow& row, const RunHabits& habits, const RunMach
   } else {
     open.flash = {true, false};
     note("flash_attn");
+  }
+  open.chunks = open_chunks(row);
+  if (open.chunks.empty()) {
+    open.chunks = {0};
+  } else {
+    note("vpp");
   }
   open.networks = {1.0};
   if (!machine.network_known) {
@@ -149,16 +156,18 @@ void RunReader::read_on(const RunMachine& machine,
   const Base& base = this->base(machine, result.stack);
   result.source = base.source;
   Scenario scenario = base.scenario;
-  scenario.plan = run_plan(row, habits);
   const std::int64_t sequence = row.whole("seq", habits.sequence.value_or(0));
   const BytesPerSecond rate = scenario.cluster.nic_bandwidth;
-  for (const double network : open.networks) {
-    scenario.cluster.nic_bandwidth = network * rate;
-    for (const std::int64_t vocabulary : open.vocabularies) {
-      for (const bool flash : open.flash) {
-        scenario.model = run_model(
-            row, habits, {.sequence = sequence, .vocabulary = vocabulary, .flash = flash});
-        add_reading(row, habits, scenario, result);
+  for (const std::int64_t chunks : open.chunks) {
+    scenario.plan = run_plan(row, habits, chunks);
+    for (const double network : open.networks) {
+      scenario.cluster.nic_bandwidth = network * rate;
+      for (const std::int64_t vocabulary : open.vocabularies) {
+        for (const bool flash : open.flash) {
+          scenario.model = run_model(
+              row, habits, {.sequence = sequence, .vocabulary = vocabulary, .flash = flash});
+          add_reading(row, habits, scenario, result);
+        }
       }
     }
   }

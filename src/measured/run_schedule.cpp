@@ -58,12 +58,8 @@ constexpr std::array<ScheduleWord, 43> kScheduleWords = {{{"", "1f1b"},
                                                           {"scheduleinterleaved1f1b", "1f1b", true},
                                                           {"schedulezbvzerobubble", "zb-v"}}};
 
-}  // namespace
-
-void read_schedule(const RunRow& row, Plan& plan) {
-  if (plan.pipeline == 1) {
-    return;
-  }
+/// As the row calls it. Throws InputError where that is not known.
+ScheduleWord word_of(const RunRow& row) {
   std::string text = row.plain("sched");
   const std::size_t bracket =
       std::min(text.find('('), text.size());  // whose it is, how many chunks
@@ -73,11 +69,53 @@ void read_schedule(const RunRow& row, Plan& plan) {
   if (known == kScheduleWords.end()) {
     throw InputError("schedule \"" + row.text("sched") + "\" is not modelled");
   }
-  if ((known->interleaves || says_chunks) && !row.has("vpp")) {
+  ScheduleWord word = *known;
+  word.interleaves = word.interleaves || says_chunks;
+  return word;
+}
+
+/// Layers of a rank, the ends perhaps one less each; 0 where ranks have not as many.
+std::int64_t layers_of_rank(const RunRow& row, std::int64_t ranks) {
+  const std::int64_t layers = row.whole("layers", 0);
+  for (const std::int64_t all : {layers, layers + 2}) {
+    if (all % ranks == 0) {
+      return all / ranks;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> open_chunks(const RunRow& row) {
+  const std::int64_t ranks = row.whole("p", 1);
+  if (ranks <= 1 || row.has("vpp") || !word_of(row).interleaves) {
+    return {};
+  }
+  const std::int64_t most = layers_of_rank(row, ranks);
+  std::int64_t fewest = 2;
+  while (fewest < most && most % fewest != 0) {
+    ++fewest;
+  }
+  if (most < fewest) {
     throw InputError("vpp not stated");
   }
-  plan.schedule = named_schedule(known->name);
-  plan.virtual_stages = row.whole("vpp", usual_chunks(plan.schedule));
+  return {fewest, most};
+}
+
+void read_schedule(const RunRow& row, std::int64_t chunks, Plan& plan) {
+  if (plan.pipeline == 1) {
+    return;
+  }
+  const ScheduleWord word = word_of(row);
+  if (word.interleaves && !row.has("vpp") && chunks == 0) {
+    throw InputError("vpp not stated");
+  }
+  plan.schedule = named_schedule(word.name);
+  // What is no interleaving of its own counts as one, and two copies of the model as one or two.
+  const std::int64_t stated = row.whole("vpp", chunks);
+  const bool is_usual = stated <= 1 || placement(plan.schedule) == Placement::two_ways;
+  plan.virtual_stages = is_usual ? usual_chunks(plan.schedule) : stated;
 }
 
 }  // namespace titer

@@ -140,9 +140,28 @@ TEST(RunPlan, ReadsSchedulesInTheWordsOfTheirAuthors) {
   EXPECT_EQ(plan("interleaved (vp=2)", "2").virtual_stages, 2);
   EXPECT_EQ(name(plan("PipeDream-Flush", "").schedule), "1f1b");
   EXPECT_EQ(plan("", "").virtual_stages, 1);
-  EXPECT_EQ(readings({{"sched", "1f1b (interleaved)"}}).skip_reason, "vpp not stated");
+  // What holds as many chunks as it does, however they are counted.
+  EXPECT_EQ(plan("ZB-V", "1").virtual_stages, 2);
+  EXPECT_EQ(plan("DualPipe", "2").virtual_stages, 1);
   // One stage has no schedule.
   EXPECT_EQ(plan_of({{"p", "1"}, {"d", "4"}, {"sched", "GSPMD"}}).pipeline, 1);
+}
+
+// 24 layers on two stages: of two chunks of six to twelve of one.
+TEST(RunPlan, ReadsARowTwiceWhereItDoesNotSayHowManyChunksItInterleaves) {
+  const RunReadings read = readings({{"sched", "1f1b (interleaved)"}});
+  ASSERT_EQ(read.skip_reason, "");
+  EXPECT_EQ(read.open, "vpp");
+  ASSERT_EQ(read.readings.size(), 2U);
+  EXPECT_EQ(read.readings[0].scenarios[0].plan.virtual_stages, 2);
+  EXPECT_EQ(read.readings[1].scenarios[0].plan.virtual_stages, 12);
+  // Two less than 24 of them: the ends have one less each.
+  EXPECT_EQ(readings({{"sched", "interleaved"}, {"layers", "22"}}).readings.size(), 2U);
+  for (const Cells& cells : {Cells{{"sched", "interleaved"}, {"layers", "23"}},
+                             Cells{{"sched", "interleaved"}, {"layers", "2"}},
+                             Cells{{"sched", "interleaved"}, {"p", ""}}}) {
+    EXPECT_EQ(readings(cells).skip_reason, "vpp not stated");
+  }
 }
 
 TEST(RunPlan, ReadsRecomputationInTheWordsOfItsAuthors) {
@@ -191,6 +210,7 @@ TEST(RunPlan, ReadsFormatsInTheWordsOfTheirAuthors) {
   EXPECT_EQ(training("bf16 + float8 rowwise").precision, DataType::fp8);
   EXPECT_EQ(training("FP8-CS").narrow_scaling, NarrowScaling::tensor);
   EXPECT_EQ(training("FP8-MX").narrow_scaling, NarrowScaling::block);
+  EXPECT_EQ(training("nvfp4 (last layers mxfp8)").precision, DataType::fp4);
   EXPECT_EQ(training("fp8 (1x128 tiles, 128x128 blocks)").narrow_scaling, NarrowScaling::block);
   EXPECT_EQ(readings({{"precision", "not stated"}}).skip_reason, "precision not stated");
 }

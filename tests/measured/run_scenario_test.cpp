@@ -304,6 +304,37 @@ TEST(RunScenario, JoinsSlicesByTheirDataCentresNetwork) {
   EXPECT_NEAR(cluster.host_memory->capacity / 1_GB, 16 * 48, 1e-6);
 }
 
+// Four chips are a host, by which rows count nodes.
+TEST(RunScenario, TellsSlicesFromTheirHosts) {
+  struct Case {
+    const char* link;
+    const char* notes;
+    int slice;
+  };
+  for (const Case& one : {Case{"", "", 256},
+                          Case{"DCN", "", 256},
+                          Case{"DCN", "8 slices", 128},
+                          Case{"DCN (slices of 64)", "", 64},
+                          Case{"DCN", "4 slice(s) x 256 chips", 256},
+                          Case{"DCN", "v5e-256 slice each", 256},
+                          Case{"ICI in a slice, DCN between", "16x v5e-64", 64}}) {
+    Cells cells = fully_sharded_slice();
+    cells["inter_link"] = one.link;
+    cells["notes"] = one.notes;
+    for (const char* column : {"n_chips", "d", "global_batch"}) {
+      cells[column] = "1024";
+    }
+    const RunReadings read = readings(cells);
+    ASSERT_EQ(read.skip_reason, "") << one.link << one.notes;
+    const Cluster& cluster = read.readings.front().scenarios.front().cluster;
+    EXPECT_EQ(cluster.name, "tpu-v5e-slices");
+    EXPECT_EQ(cluster.devices_per_node, one.slice) << one.link << one.notes;
+  }
+  Cells one_slice = fully_sharded_slice();
+  one_slice["inter_link"] = "";
+  EXPECT_EQ(readings(one_slice).readings.at(0).scenarios.at(0).cluster.name, "tpu-v5e-pod");
+}
+
 TEST(RunScenario, TakesNoSliceThatNobodyHandsOut) {
   Cells slice = fully_sharded_slice();
   slice["n_chips"] = "48";
@@ -391,8 +422,11 @@ TEST(RunScenario, KnowsChipsByTheirOtherNames) {
   };
   EXPECT_EQ(chip({{"hw_key", "NVIDIA H100 80GB HBM3"}}), "h100-sxm5-80gb");
   EXPECT_EQ(chip({{"hw_key", ""}, {"chip", "A100 80GB"}}), "a100-sxm4-80gb");
-  EXPECT_EQ(readings({{"hw_key", "H100 NVL"}}).skip_reason,
-            "no cluster of 8 devices of H100 NVL is known");
+  EXPECT_EQ(chip({{"hw_key", "A6000"}, {"flash_attn", "1"}}), "rtx-a6000");
+  // In the servers of what it is as, which is as another.
+  EXPECT_EQ(chip({{"hw_key", "A40"}, {"flash_attn", "1"}}), "a40");
+  EXPECT_EQ(readings({{"hw_key", "H100 CNX"}}).skip_reason,
+            "no cluster of 8 devices of H100 CNX is known");
 }
 
 TEST(RunScenario, FindsWhatJoinsTheNodesInTheNotes) {
@@ -461,6 +495,8 @@ TEST(RunScenario, TakesModelsOfOtherFormsByTheirNames) {
   const RunReadings two_sided = readings({{"model_name", "T5-11B"},
                                           {"arch", "encoder-decoder"},
                                           {"layers", "48"},
+                                          {"hidden", "1024"},
+                                          {"heads", "128"},
                                           {"seq", "512"},
                                           {"stack", "fsdp"},
                                           {"p", "1"},
@@ -468,6 +504,10 @@ TEST(RunScenario, TakesModelsOfOtherFormsByTheirNames) {
                                           {"d", "16"}});
   ASSERT_EQ(two_sided.skip_reason, "");
   EXPECT_EQ(two_sided.readings.at(0).scenarios.at(0).model.title(), "T5 11B");
+  // NeMo's of that size, of other widths.
+  EXPECT_EQ(readings({{"model_name", "T5 11B"}, {"arch", "encoder-decoder"}, {"hidden", "4096"}})
+                .skip_reason,
+            "dimensions do not tell a model of the kind \"encoder-decoder\"");
 }
 
 TEST(RunScenario, KnowsWhatNamedModelsAreBesideTheirDimensions) {

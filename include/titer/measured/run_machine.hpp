@@ -2,6 +2,7 @@
 // The machine of a measured run.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@ struct RunMachine {
   std::vector<Assignment> changes{};
   bool network_known = true;  // false: the row does not say what joins its nodes
 };
+
+/// Chips of a slice, where the row counts slices or says how large they are.
+[[nodiscard]] std::optional<std::int64_t> noted_slice(const RunRow& row);
 
 /// Finds machines among the shipped clusters, each of which is read once.
 class RunMachines {
@@ -48,6 +52,9 @@ class RunMachines {
   [[nodiscard]] const Shipped* resizable(const std::string& chip, std::int64_t devices);
   /// Makes its node one of so many; false where there is none to make it of.
   [[nodiscard]] bool resize(const std::string& chip, std::int64_t devices, RunMachine& machine);
+  /// Chips of a slice of a torus: as the row says, all of one, or, where its nodes are hosts, the
+  /// largest that is handed out of which there are a whole number.
+  [[nodiscard]] std::int64_t slice_of(const RunRow& row, const std::string& chip);
   [[nodiscard]] std::vector<RunMachine> of_torus(const RunRow& row, const std::string& chip);
 
   std::vector<std::pair<std::string, std::string>> chips_;  // of shipped clusters, by name

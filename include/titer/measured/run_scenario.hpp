@@ -43,11 +43,16 @@ struct LayerContents {
 /// its name and the habits. Throws InputError with the reason.
 [[nodiscard]] Model run_model(const RunRow& row, const RunHabits& habits, const OpenModel& open);
 
-/// Throws InputError with the reason where the row leaves open or asks for what cannot be told.
-[[nodiscard]] Plan run_plan(const RunRow& row, const RunHabits& habits);
+/// Chunks of every rank, the fewest and the most that share its layers evenly, of a pipeline that
+/// interleaves some number that the row does not state; nothing of others. Throws InputError where
+/// the layers do not tell them.
+[[nodiscard]] std::vector<std::int64_t> open_chunks(const RunRow& row);
+/// `chunks` of every rank where the row leaves them open; 0: as its schedule has them. Throws
+/// InputError with the reason where the row leaves open or asks for what cannot be told.
+[[nodiscard]] Plan run_plan(const RunRow& row, const RunHabits& habits, std::int64_t chunks = 0);
 /// The plan's parts of these; likewise. The schedule after the degrees, the layers after it.
 void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan);
-void read_schedule(const RunRow& row, Plan& plan);
+void read_schedule(const RunRow& row, std::int64_t chunks, Plan& plan);
 void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan);
 void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan);
 /// Throws InputError for what generates tokens, or passes them through a second model, too.
