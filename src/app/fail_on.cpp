@@ -32,12 +32,11 @@ FigureLimit limit_of(const std::string& text) {
     std::erase_if(limit.value, blank);
   }
   if (limit.figure.empty() || limit.value.empty()) {
-    const std::string_view near = closest(text, std::array{kOutOfMemory});
     throw InputError(fmt::format(
         "--fail-on: {}: expected out-of-memory, or a figure and its limit, such as \"time>12s\" "
         "or \"mfu<40%\"{}",
         text,
-        near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+        suggestion(text, std::array{kOutOfMemory})));
   }
   return limit;
 }
@@ -69,13 +68,11 @@ std::string_view column_of(const FigureLimit& limit, std::span<const std::string
       return *found;
     }
   }
-  const std::string_view near = closest(limit.figure, columns);
   throw InputError(fmt::format(
-      "--fail-on: {}: no number of this answer is called {}; {}",
+      "--fail-on: {}: no number of this answer is called {}{}",
       limit.text,
       limit.figure,
-      near.empty() ? "expected one of its columns: " + listed(columns, std::identity(), ", ")
-                   : fmt::format("did you mean \"{}\"?", near)));
+      suggestion(limit.figure, columns, "; expected one of its columns: " + listed(columns))));
 }
 
 bool is_time(std::string_view column) {

@@ -39,13 +39,10 @@ std::string with_suggestion(const CLI::App& program, const CLI::ParseError& erro
   for (const CLI::Option* option : scope->get_options(nullptr)) {
     known.push_back(option->get_name());
   }
-  const std::vector<std::string_view> candidates(known.begin(), known.end());
   for (const std::string& extra : program.remaining(true)) {
-    const std::string_view near = closest(extra, candidates);
-    return extra + ": not known here; " +
-           (near.empty() ? fmt::format("`titer{} --help` lists what is",
-                                       scope == &program ? "" : " " + scope->get_name())
-                         : "did you mean \"" + std::string(near) + "\"?") +
+    const std::string help = scope == &program ? "" : " " + scope->get_name();
+    return extra + ": not known here" +
+           suggestion(extra, known, fmt::format("; `titer{} --help` lists what is", help)) +
            where_known(program, extra.substr(0, extra.find('=')));
   }
   return error.what();

@@ -141,13 +141,9 @@ void list_figures(const Value& value, const std::string& path, std::vector<std::
 [[noreturn]] void refuse_path(const Document& document, const std::string& path) {
   std::vector<std::string> paths;
   list_figures(document.root, "", paths);
-  const std::vector<std::string_view> known(paths.begin(), paths.end());
-  const std::string_view near = closest(path, known);
   const std::string name = document.sources.empty() ? "the base" : document.sources.front();
-  throw InputError(fmt::format("--fit {}: not a figure of {}{}",
-                               path,
-                               name,
-                               near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+  throw InputError(
+      fmt::format("--fit {}: not a figure of {}{}", path, name, suggestion(path, paths)));
 }
 
 /// In SI units; "" is a plain number's.

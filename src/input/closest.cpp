@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
@@ -63,6 +64,20 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
     }
   }
   return best;
+}
+
+std::string suggestion(std::string_view word,
+                       std::span<const std::string_view> candidates,
+                       std::string_view otherwise) {
+  const std::string_view near = closest(word, candidates);
+  return near.empty() ? std::string(otherwise) : "; did you mean \"" + std::string(near) + "\"?";
+}
+
+std::string suggestion(std::string_view word,
+                       std::span<const std::string> candidates,
+                       std::string_view otherwise) {
+  return suggestion(
+      word, std::vector<std::string_view>(candidates.begin(), candidates.end()), otherwise);
 }
 
 }  // namespace titer

@@ -30,10 +30,9 @@ InputError input_error(const ParserError& error,
     return InputError(begin + "expected an expression; " +
                       shortened(error.GetMsg(), kLongestExpression));
   }
-  const std::string_view near = closest(error.GetToken(), known);
-  return InputError(
-      begin + "expected known names, found " + shortened(error.GetToken(), kLongestExpression) +
-      (near.empty() ? std::string() : "; did you mean \"" + std::string(near) + "\"?"));
+  return InputError(begin + "expected known names, found " +
+                    shortened(error.GetToken(), kLongestExpression) +
+                    suggestion(error.GetToken(), known));
 }
 
 /// Knows the functions, and no names yet, not even the parser's own "_pi" and "_e".

@@ -35,11 +35,6 @@ const Value& nothing() {
 
 std::string shown(const Value& value) { return shortened(to_json(value, 0), kLongestShown); }
 
-std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {
-  const std::string_view best = closest(word, candidates);
-  return best.empty() ? "" : "; did you mean \"" + std::string(best) + "\"?";
-}
-
 }  // namespace
 
 /// Texts of the user's are part of the lines: what they would do to a terminal is shown, not done.

@@ -13,6 +13,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/input/words.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/listed.hpp"
 
 namespace titer {
 namespace {
@@ -77,16 +78,13 @@ std::optional<fs::path> shipped_file(const DataKind& kind, std::string_view name
 }
 
 /// Up to six of the names that have a part in them, for who gave no more: "dgx-h100, h100-pcie-8".
-std::string names_with(std::string_view part, std::span<const std::string_view> names) {
+std::string names_with(std::string_view part, std::vector<std::string> names) {
   constexpr std::size_t most = 6;
-  std::string listed;
-  std::size_t count = 0;
-  for (const std::string_view name : names) {
-    if (!part.empty() && name.find(lower(part)) != std::string_view::npos) {
-      listed += ++count > most ? "" : (listed.empty() ? "" : ", ") + std::string(name);
-    }
-  }
-  return count > most ? listed + " …" : listed;
+  std::erase_if(names, [&](const std::string& name) {
+    return part.empty() || name.find(lower(part)) == std::string::npos;
+  });
+  const std::size_t shown = std::min(most, names.size());
+  return listed(std::span(names).first(shown)) + (names.size() > most ? " …" : "");
 }
 
 }  // namespace
@@ -171,8 +169,6 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
     return *shipped_file(kind, name_or_file);
   }
   const std::vector<std::string> names = shipped_names(kind);
-  const std::vector<std::string_view> candidates(names.begin(), names.end());
-  const std::string_view near = closest(name_or_file, candidates);
   std::string message =
       std::string(name_or_file) + ": no shipped " + std::string(kind.name) + " has this name";
   if (kind.name != kRunData.name && is_shipped(kRunData, name_or_file)) {
@@ -182,14 +178,14 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
     message +=
         ", a model has: `titer new --model " + std::string(name_or_file) + "` makes a run of it";
   }
-  if (!near.empty()) {
-    message += "; did you mean \"" + std::string(near) + "\"?";
-  } else if (const std::string longer = names_with(name_or_file, candidates); !longer.empty()) {
-    message += "; names with it: " + longer;
+  std::string others;
+  if (const std::string longer = names_with(name_or_file, names); !longer.empty()) {
+    others = "; names with it: " + longer;
   } else if (kind.name != kSettingsData.name) {  // which no command lists
-    message += "; `titer list " + plural(kind.name) + "` shows them";
+    others = "; `titer list " + plural(kind.name) + "` shows them";
   }
-  throw InputError(message + " (a file is given by a path with a slash or ending in .json)");
+  throw InputError(message + suggestion(name_or_file, names, others) +
+                   " (a file is given by a path with a slash or ending in .json)");
 }
 
 }  // namespace titer

@@ -302,10 +302,8 @@ const NamedEquation& equation_called(std::string_view name) {
     }
     known.push_back(equation.name);
   }
-  const std::string_view near = closest(name, known);
-  throw InputError(
-      "equation: " + std::string(name) + ": expected the name of an equation, such as E13" +
-      (near.empty() ? std::string() : "; did you mean \"" + std::string(near) + "\"?"));
+  throw InputError("equation: " + std::string(name) +
+                   ": expected the name of an equation, such as E13" + suggestion(name, known));
 }
 
 }  // namespace

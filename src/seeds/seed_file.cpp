@@ -206,10 +206,8 @@ Seed load_seed(std::string_view id) {
   const auto known =
       std::ranges::find(ids, lower(id), [](const std::string& own) { return lower(own); });
   if (known == ids.end()) {
-    const std::vector<std::string_view> names(ids.begin(), ids.end());
-    const std::string_view near = closest(id, names);
     throw InputError(std::string(id) + ": expected a statement of the seeds, such as F33" +
-                     (near.empty() ? std::string() : "; did you mean " + std::string(near) + "?"));
+                     suggestion(id, ids));
   }
   const std::filesystem::path folder = folder_of(known->front());
   Seed seed = read_seed(load_json(folder / (*known + ".json")), folder);

@@ -205,11 +205,7 @@ std::string SweepNumbers::refusal(const std::string& name) const {
     const std::vector<std::string> columns = result_names();
     numbers.insert(numbers.end(), columns.begin(), columns.end());
   }
-  const std::vector<std::string_view> known(numbers.begin(), numbers.end());
-  const std::string_view near = closest(name, known);
-  return fmt::format("expected names of numbers, found {}{}",
-                     name,
-                     near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+  return fmt::format("expected names of numbers, found {}{}", name, suggestion(name, numbers));
 }
 
 std::vector<std::size_t> SweepNumbers::axes() const {

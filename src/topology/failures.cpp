@@ -175,12 +175,10 @@ class Outage {
       if (found != names.end()) {
         ends.push_back(static_cast<int>(found - names.begin()));
       } else if (!wanted.empty()) {
-        const std::vector<std::string_view> known(names.begin(), names.end());
-        const std::string_view near = closest(wanted, known);
-        problem_ = fmt::format("\"{}\" is no part of it{}",
-                               wanted,
-                               near.empty() ? fmt::format("; expected such as \"{}\"", names.back())
-                                            : fmt::format("; did you mean \"{}\"?", near));
+        problem_ = fmt::format(
+            "\"{}\" is no part of it{}",
+            wanted,
+            suggestion(wanted, names, fmt::format("; expected such as \"{}\"", names.back())));
         return false;
       }
     }

@@ -141,13 +141,12 @@ const ScenarioFigure& figure_at(const std::vector<ScenarioFigure>& figures,
     }
     paths.emplace_back(figure.path);
   }
-  const std::string_view near = closest(path, paths);
   throw InputError(
       fmt::format("{}: {}: expected the path of a number of the scenario, such as "
                   "cluster.chip.memory.bandwidth{}",
                   option,
                   path,
-                  near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+                  suggestion(path, paths)));
 }
 
 Value figure_value(FigureKind kind, double value) {

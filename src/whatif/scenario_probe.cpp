@@ -63,11 +63,10 @@ OutcomeFigure outcome_figure(std::string_view name, std::string_view option) {
     }
     names.emplace_back(figure.name);
   }
-  const std::string_view near = closest(name, names);
-  throw InputError(
-      near.empty()
-          ? fmt::format("{}: {}: expected one of {}", option, name, listed(names))
-          : fmt::format("{}: {}: no figure of a result; did you mean \"{}\"?", option, name, near));
+  throw InputError(fmt::format("{}: {}: no figure of a result{}",
+                               option,
+                               name,
+                               suggestion(name, names, "; expected one of " + listed(names))));
 }
 
 ScenarioProbe::ScenarioProbe(ScenarioSource source, Fidelity fidelity)

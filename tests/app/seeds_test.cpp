@@ -102,8 +102,8 @@ TEST(SeedsCommand, ShowsOneReadingOfWhatIsWrong) {
 }
 
 TEST(SeedsCommand, SuggestsAnId) {
-  EXPECT_EQ(refusal_of(titer({"seeds", "f33"})),
-            "f33: expected a statement of the seeds, such as F33; did you mean F33?");
+  EXPECT_EQ(refusal_of(titer({"seeds", "F-33"})),
+            "F-33: expected a statement of the seeds, such as F33; did you mean \"F33\"?");
 }
 
 }  // namespace TITER_TEST_FILE

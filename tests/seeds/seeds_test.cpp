@@ -343,7 +343,7 @@ TEST(Seeds, SuggestTheClosestId) {
     FAIL();
   } catch (const InputError& error) {
     EXPECT_EQ(error.lines.front(),
-              "F-33: expected a statement of the seeds, such as F33; did you mean F33?");
+              "F-33: expected a statement of the seeds, such as F33; did you mean \"F33\"?");
   }
 }
 

@@ -138,5 +138,12 @@ class Reader {
 /// and less than the whole of either), or "". A swap of two neighbours counts as one edit.
 [[nodiscard]] std::string_view closest(std::string_view word,
                                        std::span<const std::string_view> candidates);
+/// "; did you mean "x"?" of the closest, or `otherwise`: the end of a message.
+[[nodiscard]] std::string suggestion(std::string_view word,
+                                     std::span<const std::string_view> candidates,
+                                     std::string_view otherwise = "");
+[[nodiscard]] std::string suggestion(std::string_view word,
+                                     std::span<const std::string> candidates,
+                                     std::string_view otherwise = "");
 
 }  // namespace titer

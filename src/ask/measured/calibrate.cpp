@@ -104,13 +104,10 @@ const DataKind& network_kind(const std::string& name) {
     return kClusterData;
   }
   names.insert(names.end(), clusters.begin(), clusters.end());
-  const std::string_view near =
-      closest(name, std::vector<std::string_view>(names.begin(), names.end()));
-  throw InputError(fmt::format("--base {}: no shipped network or cluster has this name; {}",
-                               name,
-                               near.empty() ? "`titer list networks` and `titer list clusters` "
-                                              "show them"
-                                            : fmt::format("did you mean \"{}\"?", near)));
+  throw InputError(fmt::format(
+      "--base {}: no shipped network or cluster has this name{}",
+      name,
+      suggestion(name, names, "; `titer list networks` and `titer list clusters` show them")));
 }
 
 const DataKind& data_kind(CalibrationKind kind, const std::string& name) {

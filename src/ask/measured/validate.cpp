@@ -129,9 +129,8 @@ void keep_families(const std::vector<std::string>& families, std::vector<Compari
   const std::vector<std::string_view> names(known.begin(), known.end());
   for (const std::string& family : families) {
     if (!known.contains(family)) {
-      const std::string_view near = closest(family, names);
       throw InputError("--family " + family + ": no row is of this family" +
-                       (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));
+                       suggestion(family, names));
     }
   }
   std::erase_if(rows, [&](const Comparison& row) { return !includes(families, row.family); });

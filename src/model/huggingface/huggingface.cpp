@@ -123,9 +123,8 @@ std::string refusal(std::string_view name) {
     }
   }
   const std::vector<std::string_view> known = huggingface_architectures();
-  const std::string_view near = closest(name, known);
   return "this architecture is not known; expected one of: " + listed(known) +
-         (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?");
+         suggestion(name, known);
 }
 
 /// What a configuration says that it is: its type, and the classes that it is for.

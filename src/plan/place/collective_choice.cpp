@@ -56,12 +56,11 @@ const AlgorithmEntry& CollectiveDesk::asked_for(const CollectiveQuery& query,
     }
     return algorithm;
   }
-  const std::string_view near = closest(query.algorithm, names);
   throw InputError(fmt::format("algorithm {}: expected one that runs {} on these ranks: {}{}",
                                query.algorithm,
                                name_of(query.collective),
                                names_of(candidates),
-                               near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+                               suggestion(query.algorithm, names)));
 }
 
 std::vector<TimedAlgorithm> CollectiveDesk::contenders(Collective collective, Bytes size) const {

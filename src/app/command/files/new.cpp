@@ -44,12 +44,9 @@ void ask_name(std::string_view kind, std::string_view question, std::string& nam
     if (is_file || includes(names, name)) {
       return;
     }
-    const std::vector<std::string_view> known(names.begin(), names.end());
-    const std::string_view near = closest(name, known);
     fmt::print(stderr,
-               "  none has this name; {}\n",
-               near.empty() ? fmt::format("`titer list {}` shows what there is", kind)
-                            : fmt::format("did you mean {}?", near));
+               "  none has this name{}\n",
+               suggestion(name, names, fmt::format("; `titer list {}` shows what there is", kind)));
   }
 }
 

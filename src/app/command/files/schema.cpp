@@ -111,12 +111,8 @@ std::string view(const FileKind& kind, const std::string& path, SchemaFormat for
     for (schema::Row& row : schema::rows(whole)) {
       paths.push_back(std::move(row.path));
     }
-    const std::vector<std::string_view> known(paths.begin(), paths.end());
-    const std::string_view near = closest(path, known);
-    throw InputError(fmt::format("{}: no key of a {} file{}",
-                                 path,
-                                 kind.name,
-                                 near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+    throw InputError(
+        fmt::format("{}: no key of a {} file{}", path, kind.name, suggestion(path, paths)));
   }
   const std::vector<schema::Row> rows = schema::rows(*inner, path);
   switch (format) {

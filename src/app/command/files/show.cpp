@@ -36,12 +36,9 @@ std::vector<const DataKind*> kinds_with(const std::string& name) {
     names.insert(names.end(), own.begin(), own.end());
   }
   if (found.empty()) {
-    const std::string_view near =
-        closest(name, std::vector<std::string_view>(names.begin(), names.end()));
-    throw InputError(fmt::format("{}: nothing shipped has this name; {}",
+    throw InputError(fmt::format("{}: nothing shipped has this name{}",
                                  name,
-                                 near.empty() ? "`titer list` shows what there is"
-                                              : fmt::format("did you mean \"{}\"?", near)));
+                                 suggestion(name, names, "; `titer list` shows what there is")));
   }
   return found;
 }
