@@ -245,14 +245,17 @@ std::vector<Comparison> compare_named_runs(const CsvTable& table,
   return all;
 }
 
-std::vector<RunCase> run_cases(const std::filesystem::path& path, const std::string& name) {
+std::vector<RunCase> run_cases(const std::filesystem::path& path,
+                               const std::string& name,
+                               std::vector<std::string>& names) {
   const CsvTable table = CsvTable::load(path);
   std::vector<RunCase> found;
   if (table.has("case_id")) {
     check_run_table(table);
     Comparer comparer(path.parent_path(), {});
     for (std::size_t i = 0; i < table.rows(); ++i) {
-      if (table.text(i, "case_id") == name) {
+      names.emplace_back(table.text(i, "case_id"));
+      if (names.back() == name) {
         found.push_back(comparer.explain(RunRow(table, i)));
       }
     }
@@ -260,6 +263,7 @@ std::vector<RunCase> run_cases(const std::filesystem::path& path, const std::str
   }
   std::size_t row = 0;
   for (const MeasuredRun& run : read_named_runs(table, path.parent_path())) {
+    names.push_back(run.name);
     if (run.name == name) {
       found.push_back(
           {.compared = compare_named(run, table, row), .scenario = run.scenario, .notes = {}});

@@ -27,9 +27,10 @@ struct RunCase {
   Scenario scenario;               // of several the first
   std::vector<std::string> notes;  // what stands beside it
 };
-/// The rows called `name` (a case_id, or what validate calls a row of named runs). Throws
-/// InputError as the comparisons do.
+/// The rows called `name` (a case_id, or what validate calls a row of named runs); what all rows
+/// are called comes to `names`. Throws InputError as the comparisons do.
 [[nodiscard]] std::vector<RunCase> run_cases(const std::filesystem::path& path,
-                                             const std::string& name);
+                                             const std::string& name,
+                                             std::vector<std::string>& names);
 
 }  // namespace titer

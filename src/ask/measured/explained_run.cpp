@@ -30,7 +30,7 @@ RunCase case_of(std::span<const std::string> datasets, const std::string& name) 
     if (!is_of_runs(dataset)) {
       continue;
     }
-    std::vector<RunCase> cases = run_cases(dataset, name);
+    std::vector<RunCase> cases = run_cases(dataset, name, names);
     if (cases.size() > 1) {
       cases.front().notes.push_back(
           fmt::format("{} rows of {} are called {}: the first", cases.size(), dataset, name));
@@ -38,16 +38,11 @@ RunCase case_of(std::span<const std::string> datasets, const std::string& name) 
     if (!cases.empty()) {
       return std::move(cases.front());
     }
-    for (Comparison& row : compare_dataset(dataset)) {
-      names.push_back(std::move(row.case_id));
-    }
   }
-  const std::string_view near =
-      closest(name, std::vector<std::string_view>(names.begin(), names.end()));
   throw InputError(fmt::format("--explain: {}: expected the name of a run of {}{}",
                                name,
                                listed(datasets),
-                               near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+                               suggestion(name, names)));
 }
 
 /// "row-12: 5.06 s predicted, 4.80 s measured (+5.4 %)".
