@@ -76,7 +76,7 @@ std::int64_t sequence_of(const NewRunRequest& request) {
   const ScenarioSource source(scenario_document(request, 1, 0));
   Scenario scenario;
   source.read_unchecked(scenario);
-  if (request.batch == 0 && scenario.model.if_transformer() == nullptr) {
+  if (request.batch == 0 && !scenario.model.is_transformer()) {
     throw InputError("titer new: --batch: missing; expected the samples of a step");
   }
   return std::min(assumed_sequence(source, scenario).value_or(scenario.training.sequence),
@@ -186,7 +186,7 @@ NewRunOutcome ask(const NewRunRequest& asked) {
                                     batch,
                                     counted_product(batch, sequence)));
   }
-  if (request.sequence == 0 && search.scenario.model.if_transformer() != nullptr) {
+  if (request.sequence == 0 && search.scenario.model.is_transformer()) {
     run.notes.push_back(fmt::format("sequence is not given: {} tokens", sequence));
   }
   const ScenarioSource written({.root = run.file, .sources = asked_for.sources});

@@ -216,7 +216,7 @@ Answer ask(const TuneRequest& request) {
                     .measured = measured,
                     .top = request.top};
   const auto format = launch_format(scenario.stack.name);
-  if (format && scenario.model.if_transformer() != nullptr) {
+  if (format && scenario.model.is_transformer()) {
     report.software = software_name(*format);
     report.flags = [&probe, format](const Tuning& tuning) {
       static_cast<void>(probe.with(tuning.assignments()));

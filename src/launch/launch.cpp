@@ -163,7 +163,7 @@ std::optional<LaunchFormat> launch_format(std::string_view stack) {
 }
 
 std::vector<LaunchSetting> launch_settings(LaunchFormat format, const Scenario& scenario) {
-  if (scenario.model.if_transformer() == nullptr) {
+  if (!scenario.model.is_transformer()) {
     throw InputError(fmt::format("model: {}: expected a transformer, as {} trains",
                                  scenario.model.name(),
                                  software_name(format)));

@@ -127,7 +127,7 @@ void fill_exchanges(const Scenario& scenario, SearchSpace& space) {
 }  // namespace
 
 SearchSpace full_space(const Scenario& scenario, std::span<const std::int64_t> devices) {
-  const bool has_layers = scenario.model.if_transformer() != nullptr;
+  const bool has_layers = scenario.model.is_transformer();
   const bool has_buckets = scenario.stack.bucket(1) > 0;
   SearchSpace space;
   fill_degrees(scenario, devices, space);

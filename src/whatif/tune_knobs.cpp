@@ -30,7 +30,7 @@ bool has_experts(const Scenario& scenario) {
   const Transformer* transformer = scenario.model.if_transformer();
   return transformer != nullptr && transformer->experts.has_value();
 }
-bool is_transformer(const Scenario& scenario) { return scenario.model.if_transformer() != nullptr; }
+bool is_transformer(const Scenario& scenario) { return scenario.model.is_transformer(); }
 bool has_stages(const Scenario& scenario) { return scenario.plan.pipeline > 1; }
 bool splits_tensors(const Scenario& scenario) { return scenario.plan.tensor > 1; }
 bool has_gradients_to_share(const Scenario& scenario) {

@@ -35,6 +35,8 @@ class Model {
   [[nodiscard]] const Transformer* if_transformer() const {
     return std::get_if<Transformer>(&form_);
   }
+  /// What is none has samples instead of tokens, and no attention.
+  [[nodiscard]] bool is_transformer() const { return if_transformer() != nullptr; }
   /// What stands in front of a language model; nullptr: nothing.
   [[nodiscard]] const Tower* if_tower() const {
     const Transformer* transformer = if_transformer();

@@ -233,7 +233,7 @@ class Doctor {
     const TuneAnswer answer = tune(*probe_, software_abilities(source));
     const Scenario& scenario = probe_->scenario();
     const auto format = launch_format(scenario.stack.name);
-    const bool has_settings = format && scenario.model.if_transformer() != nullptr;
+    const bool has_settings = format && scenario.model.is_transformer();
     std::set<std::vector<std::string>> seen;
     for (const Tuning& tuning : answer.singles) {
       const bool counts = tuning.outcome == TuneOutcome::faster && tuning.same_numbers;

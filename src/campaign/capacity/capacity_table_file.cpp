@@ -117,7 +117,7 @@ class PairReader {
       source.assign(change);
     }
     source.read_unchecked(first);
-    if (first.model.if_transformer() == nullptr) {
+    if (!first.model.is_transformer()) {
       throw InputError(
           "training.global_batch: missing; expected the samples of a step (--batch N)");
     }

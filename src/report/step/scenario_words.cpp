@@ -93,7 +93,7 @@ std::string condition_words(const Conditions& conditions) {
 
 std::string batch_words(const Scenario& scenario) {
   const Training& training = scenario.training;
-  return scenario.model.if_transformer() == nullptr
+  return !scenario.model.is_transformer()
              ? fmt::format("batch {} samples", training.global_batch)
              : fmt::format("batch {} x {} tokens", training.global_batch, training.sequence);
 }

@@ -126,7 +126,7 @@ std::string time_text(const StepResult& result) {
 
 /// What is no transformer has samples, and no attention.
 Figures rates(const Scenario& scenario, const StepResult& result) {
-  const bool has_tokens = scenario.model.if_transformer() != nullptr;
+  const bool has_tokens = scenario.model.is_transformer();
   Figures figures = {
       {"", time_text(result), "iteration time"},
       {"",

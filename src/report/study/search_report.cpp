@@ -64,7 +64,7 @@ void relabel_samples(Figures& row) {
 
 /// What plans come to, and where they differ: in the number of devices, and in the keys.
 FigureRows plan_rows(const Search& search, const SearchAnswer& answer) {
-  const bool has_tokens = searched(search, answer).scenario.model.if_transformer() != nullptr;
+  const bool has_tokens = searched(search, answer).scenario.model.is_transformer();
   const std::vector<Key> keys = varied_keys(answer);
   const bool devices = devices_vary(answer);
   FigureRows rows;
@@ -109,7 +109,7 @@ std::string heading(const Search& search, const SearchAnswer& answer) {
                                : fmt::format("{} to {}", of.devices.front(), of.devices.back());
   const std::string model = of.scenario.model.title();
   const std::string tokens =
-      of.scenario.model.if_transformer() == nullptr
+      !of.scenario.model.is_transformer()
           ? ""
           : fmt::format("; {} tokens per step",
                         grouped_digits(counted_product(training.global_batch, training.sequence)));

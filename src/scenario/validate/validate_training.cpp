@@ -13,7 +13,7 @@ void check_by_matrix(const Scenario& scenario, Demands& demands) {
   const auto check = [&](bool condition, std::string_view expected) {
     demands.demand(condition, "training.optimizer", scenario.training.optimizer.name, expected);
   };
-  check(scenario.model.if_transformer() != nullptr,
+  check(scenario.model.is_transformer(),
         "expected a transformer, whose hidden layers have matrices");
   const bool orthogonal = scenario.training.optimizer.orthogonal;
   check(plan.sharding == Sharding::none || plan.shards(),
@@ -68,7 +68,7 @@ void check_base(const Scenario& scenario, const Adapters& adapters, Demands& dem
         "expected none: with the sharding zero3 the base is gathered as other weights are");
   check(!plan.offload.weights && plan.sharding != Sharding::data_parallel_root,
         "expected none: the base is fetched as other weights are");
-  check(!adapters.quantises() || scenario.model.if_transformer() == nullptr ||
+  check(!adapters.quantises() || !scenario.model.is_transformer() ||
             !scenario.model.transformer().experts,
         "expected bf16 or fp16: experts of few bits are not modelled");
 }
@@ -82,7 +82,7 @@ void check_optimizer(const Scenario& scenario, Demands& demands) {
     check_by_matrix(scenario, demands);
   }
   const bool adds_norms =
-      scenario.model.if_transformer() != nullptr &&
+      scenario.model.is_transformer() &&
       (scenario.plan.sharding == Sharding::zero1 || scenario.plan.sharding == Sharding::zero2);
   demands.demand(
       !rule.whole_tensors || !scenario.plan.shards() || adds_norms,
@@ -132,7 +132,7 @@ void check_fp8_attention(const Scenario& scenario, Demands& demands) {
     demands.demand(condition, "training.fp8_attention", "true", expected);
   };
   check(has_narrow_floats(scenario.training), "expected the precision fp8 or fp4");
-  check(scenario.model.if_transformer() != nullptr, "expected a transformer");
+  check(scenario.model.is_transformer(), "expected a transformer");
   check(scenario.slice().attention == AttentionKernel::flash,
         "expected the attention kernel flash");
   check(scenario.cluster.chip.narrow_attention.has_value(),
