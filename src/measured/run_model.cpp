@@ -229,10 +229,9 @@ void add_experts(const RunRow& row, const RunHabits& habits, Transformer& model)
 
 /// Of a row that names a model and has none of its dimensions.
 Model named_model(const RunRow& row, const RunHabits& habits, bool flash) {
-  Model model = load_model(Value(habits.model));
-  const Transformer* transformer = model.if_transformer();
+  const Transformer* transformer = habits.named->if_transformer();
   if (transformer == nullptr) {
-    return model;
+    return *habits.named;
   }
   Transformer named = *transformer;
   named.attention = flash ? AttentionKernel::flash : AttentionKernel::materialised;
@@ -259,7 +258,15 @@ bool is_encoder(const RunRow& row) {
          (arch != "moe" && std::regex_search(lower(row.text("model_name")), of_images));
 }
 
-std::string shipped_model_of(const RunRow& row, const std::vector<std::string>& shipped) {
+std::shared_ptr<const Model> NamedModels::called(const std::string& name) {
+  std::shared_ptr<const Model>& model = loaded_[name];
+  if (model == nullptr) {
+    model = std::make_shared<Model>(load_model(Value(name)));
+  }
+  return model;
+}
+
+std::shared_ptr<const Model> NamedModels::of_name(const RunRow& row) {
   const auto letters = [](std::string text) {
     std::erase_if(text,
                   [](char c) { return c == ' ' || c == '-' || c == '_' || c == '.' || c == '/'; });
@@ -267,39 +274,40 @@ std::string shipped_model_of(const RunRow& row, const std::vector<std::string>& 
   };
   const std::string name = letters(lower(row.text("model_name")));
   const auto known =
-      std::ranges::find_if(shipped, [&](const std::string& one) { return letters(one) == name; });
+      std::ranges::find_if(shipped_, [&](const std::string& one) { return letters(one) == name; });
   const std::int64_t layers = row.whole("layers", 0);
-  if (known == shipped.end()) {
+  if (known == shipped_.end()) {
     const std::string there = row.text("model_name");
     const auto of_hub = layers > 0 ? std::nullopt : hub_model(there);
-    return of_hub && !of_hub->sees ? there : "";
+    return of_hub && !of_hub->sees ? called(there) : nullptr;
   }
+  std::shared_ptr<const Model> model = called(*known);
   const bool is_two_sided = row.plain("arch") == "encoderdecoder";
   if (layers <= 0 && !is_two_sided) {
-    return *known;
+    return model;
   }
-  const Model model = load_model(Value(*known));
-  const Transformer* transformer = model.if_transformer();
+  const Transformer* transformer = model->if_transformer();
   const bool is_it =
       transformer != nullptr && (is_two_sided ? has_widths(row, *transformer)
                                               : (transformer->mixer || transformer->denoiser) &&
                                                     transformer->layers == layers);
-  return is_it ? *known : "";
+  return is_it ? model : nullptr;
 }
 
-bool is_named(const RunRow& row, const RunHabits& habits) {
-  return !habits.model.empty() &&
-         (row.whole("layers", 0) <= 0 || row.says("arch", "hybrid") || habits.names_model);
+std::shared_ptr<const Model> NamedModels::of(const RunRow& row, const std::string& of_family) {
+  if (of_family.empty()) {
+    return of_name(row);
+  }
+  return row.whole("layers", 0) <= 0 || row.says("arch", "hybrid") ? called(of_family) : nullptr;
 }
 
 LayerContents contents_of(const RunRow& row, const RunHabits& habits) {
   const bool experts = row.whole("n_experts", 0) > 0;
   LayerContents contents{.dense = !experts || row.whole("dense_layers", 0) > 0, .experts = experts};
-  if (!is_named(row, habits)) {
+  if (habits.named == nullptr) {
     return contents;
   }
-  const Model named = load_model(Value(habits.model));
-  if (const Transformer* transformer = named.if_transformer()) {
+  if (const Transformer* transformer = habits.named->if_transformer()) {
     contents = {.attention = false};
     for (const LayerKind& kind : transformer->kinds) {
       contents.attention = contents.attention || kind.tokens == TokenMixing::attention;
@@ -312,7 +320,7 @@ LayerContents contents_of(const RunRow& row, const RunHabits& habits) {
 }
 
 Model run_model(const RunRow& row, const RunHabits& habits, const OpenModel& open) {
-  if (is_named(row, habits)) {
+  if (habits.named != nullptr) {
     return named_model(row, habits, open.flash);
   }
   const bool needs_ffn = contents_of(row, habits).dense || row.whole("expert_ffn", 0) <= 0;

@@ -68,7 +68,7 @@ OpenValues open_values(const RunRow& row, const RunHabits& habits, const RunMach
   open.vocabularies = {is_inferred ? usual : row.whole("vocab", usual)};
   if (open.vocabularies.front() <= 0 && is_encoder(row)) {
     open.vocabularies = {kClasses};
-  } else if (open.vocabularies.front() <= 0 && !is_named(row, habits)) {
+  } else if (open.vocabularies.front() <= 0 && habits.named == nullptr) {
     open.vocabularies = {kSmallVocabulary, kLargeVocabulary};
     note("vocabulary");
   }
@@ -129,7 +129,7 @@ void RunReader::add_reading(const RunRow& row,
                                      habits,
                                      scenario.plan,
                                      static_cast<std::int64_t>(whole),
-                                     scenario.model.if_transformer() != nullptr);
+                                     scenario.model.is_transformer());
     const auto violations = validate(scenario);
     if (!violations.empty()) {
       into.skip_reason = violations.front().text();
@@ -181,10 +181,7 @@ RunReadings RunReader::read(const RunRow& row) {
     }
     refuse_other_steps(row);
     RunHabits habits = families_.habits_of(row);
-    if (habits.model.empty()) {
-      habits.model = shipped_model_of(row, models_);
-      habits.names_model = !habits.model.empty();
-    }
+    habits.named = models_.of(row, habits.model);
     if (const std::string power = noted_power(row); !power.empty()) {
       habits.power_cap = power;
     }

@@ -3,6 +3,7 @@
 // that name beside the table.
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,7 +27,7 @@ struct RunHabits {
   std::string network{};                           // between nodes, in the words of rows
   std::string power_cap{};                         // of a device; "": its rated power
   std::string model{};                             // a name or file, of rows that state no layers
-  bool names_model = false;                        // that is of the row's own name
+  std::shared_ptr<const Model> named{};            // where the row's dimensions do not tell it
   std::optional<std::int64_t> predicted_tokens{};  // modules for further tokens
   std::optional<bool> flash{};                     // fused attention
   std::string recompute{};                         // in the words of rows; "": not known

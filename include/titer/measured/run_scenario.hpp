@@ -21,13 +21,22 @@ struct OpenModel {
   std::int64_t vocabulary = 0;  // rows of the token table
   bool flash = false;
 };
-/// The shipped model of the row's name, or that name if the Hub has a known model of it, where the
-/// row states no dimensions, or they do not tell it (layers that mix tokens in other ways than by
-/// attention); "" otherwise.
-[[nodiscard]] std::string shipped_model_of(const RunRow& row,
-                                           const std::vector<std::string>& shipped);
-/// Whether the model is one known by a name, since the row's dimensions do not tell it.
-[[nodiscard]] bool is_named(const RunRow& row, const RunHabits& habits);
+/// Models that rows and families name, each loaded once.
+class NamedModels {
+ public:
+  NamedModels() : shipped_(shipped_names(kModelData)) {}
+  /// The family's, or if it has none the shipped one of the row's name, or the Hub's, where the row
+  /// states no dimensions or they do not tell it (layers that mix tokens in other ways than by
+  /// attention); nullptr otherwise.
+  [[nodiscard]] std::shared_ptr<const Model> of(const RunRow& row, const std::string& of_family);
+
+ private:
+  std::shared_ptr<const Model> called(const std::string& name);
+  std::shared_ptr<const Model> of_name(const RunRow& row);
+
+  std::vector<std::string> shipped_;
+  std::map<std::string, std::shared_ptr<const Model>> loaded_;
+};
 /// Whether tokens all see each other, by the row's `arch` or a name of encoders of images.
 [[nodiscard]] bool is_encoder(const RunRow& row);
 /// What some of a model's layers have.
@@ -102,9 +111,7 @@ class RunReader {
   /// `folder`: of the table, whose files come before the shipped ones. `changes` are put into every
   /// scenario's cluster and stack.
   explicit RunReader(const std::filesystem::path& folder = {}, std::vector<Assignment> changes = {})
-      : families_(RunFamilies::load(folder)),
-        models_(shipped_names(kModelData)),
-        changes_(std::move(changes)) {}
+      : families_(RunFamilies::load(folder)), changes_(std::move(changes)) {}
   [[nodiscard]] RunReadings read(const RunRow& row);
 
  private:
@@ -126,7 +133,7 @@ class RunReader {
                RunReadings& result);
 
   RunFamilies families_;
-  std::vector<std::string> models_;  // the shipped ones' names
+  NamedModels models_;
   RunMachines machines_;
   std::vector<Assignment> changes_;
   std::map<std::string, Base> bases_;
