@@ -36,24 +36,12 @@ std::optional<WeightRoles> targets_in(const std::string& text) {
   return std::nullopt;
 }
 
-/// AdEMAMix: Adam with a second, slower mean of gradients, its lerp, and both means added.
-/// [Pagliardini et al. 2024]
-constexpr OptimizerRule kTwoMeans = [] {
-  OptimizerRule rule = kAdam;
-  rule.state_bytes = 12;
-  rule.unfused = {.gradient_reads = 3, .numbers = 21, .kernels = 9};
-  return rule;
-}();
-
 /// The first of the rules but Adam that a word of the text names.
 std::optional<OptimizerRule> rule_in(const std::string& text) {
   static const std::regex in_bytes("(adam|lion)w?[ _-]?8-?bit|8-?bit (?:paged )?(adam|lion)");
   std::smatch match;
   if (std::regex_search(text, match, in_bytes)) {
     return match[1] == "lion" || match[2] == "lion" ? kLion8Bit : kAdam8Bit;
-  }
-  if (holds_word(text, "ademamix")) {
-    return kTwoMeans;
   }
   if (holds_word(text, "lars")) {  // two norms of every tensor besides
     return kMomentumSgd;

@@ -19,14 +19,6 @@ double matrix_width(const Model& model) {
   return std::sqrt(std::max(1.0, static_cast<double>(parameters(model)) / layers));
 }
 
-constexpr auto kOptimizers = [] {
-  std::array<Choice<OptimizerRule>, kOptimizerRules.size()> choices{};
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    choices[i] = {kOptimizerRules[i].name, kOptimizerRules[i]};
-  }
-  return choices;
-}();
-
 using T = Training;
 
 void read_optimizer(const Field<T>& own, Reader& in, T& training) {

@@ -98,6 +98,12 @@ inline constexpr OptimizerRule kLamb{
     .whole_tensors = true,
     .fused = {.gradient_reads = 1, .numbers = 5, .kernels = 4},
     .unfused = {.gradient_reads = 2, .numbers = 20, .kernels = 10}};
+/// Adam with a second, slower mean of gradients: its lerp 2+g, and both means added 3.
+/// [Pagliardini et al. 2024]
+inline constexpr OptimizerRule kAdEmaMix{
+    .name = "ademamix",
+    .state_bytes = 12.0,
+    .unfused = {.gradient_reads = 3, .numbers = 21, .kernels = 9}};
 /// What is no matrix of a hidden layer is updated as Adam does.
 inline constexpr OptimizerRule kMuon{
     .name = "muon", .state_bytes = kAdam.state_bytes, .orthogonal = true, .unfused = kAdam.unfused};
@@ -117,7 +123,7 @@ inline constexpr OptimizerRule kSoap{
     .preconditioner =
         Preconditioner{.most = 10'000, .products = 3, .cubes = 2 + 8.0 / 3, .every = 10},
     .unfused = kAdam.unfused};
-inline constexpr std::array<OptimizerRule, 11> kOptimizerRules = {kAdam,
+inline constexpr std::array<OptimizerRule, 12> kOptimizerRules = {kAdam,
                                                                   kMomentumSgd,
                                                                   kPlainSgd,
                                                                   kAdafactor,
@@ -125,9 +131,17 @@ inline constexpr std::array<OptimizerRule, 11> kOptimizerRules = {kAdam,
                                                                   kLion,
                                                                   kLion8Bit,
                                                                   kLamb,
+                                                                  kAdEmaMix,
                                                                   kMuon,
                                                                   kShampoo,
                                                                   kSoap};
+inline constexpr auto kOptimizers = [] {
+  std::array<Choice<OptimizerRule>, kOptimizerRules.size()> choices{};
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    choices[i] = {kOptimizerRules[i].name, kOptimizerRules[i]};
+  }
+  return choices;
+}();
 
 /// fp32 bytes of a factored moment per parameter, of matrices with so many rows and columns.
 [[nodiscard]] constexpr double factored_bytes(double rows, double columns) {
