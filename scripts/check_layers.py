@@ -32,7 +32,7 @@ ROOMS = {
     "model": "units input hardware engine collectives",
     "plan": "units input hardware topology engine collectives model",
     "scenario": _PLANS,
-    "import": "units input script hardware engine collectives model",
+    "import": f"{_PLANS} script",
     "cost": f"{_PLANS} scenario",
     "estimate": f"{_PLANS} scenario cost",
     "simulate": f"{_PLANS} scenario cost estimate",

@@ -1,9 +1,12 @@
 #include "titer/import/import_figures.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "titer/model/transformer/tower.hpp"
+#include "titer/plan/memory/optimizer.hpp"
+#include "titer/plan/plan.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -20,11 +23,13 @@ std::string_view word_of(const Value& object, std::string_view key, std::string_
   return value == nullptr ? otherwise : std::string_view(value->text);
 }
 
-DataType type_of(std::string_view word) {
-  const auto* found =
-      std::ranges::find_if(kDataTypes, [&](const auto& choice) { return choice.name == word; });
-  return found == kDataTypes.end() ? DataType::bf16 : found->value;
+template <class E, std::size_t N>
+E choice_of(std::string_view word, const std::array<Choice<E>, N>& choices, E otherwise) {
+  const auto* found = std::ranges::find(choices, word, &Choice<E>::name);
+  return found == choices.end() ? otherwise : found->value;
 }
+
+DataType type_of(std::string_view word) { return choice_of(word, kDataTypes, DataType::bf16); }
 
 /// Layers of each stage: as listed, or as even as can be.
 std::vector<std::int64_t> layers_of_stages(const Transformer& model, const Value& plan) {
@@ -88,72 +93,46 @@ std::vector<ParameterCount> parameters_of_ranks(const Transformer& model, const 
   return of_ranks;
 }
 
-/// By how many ranks weights, gradients and optimizer are split.
-struct StateShares {
-  double weights = 1;
-  double gradients = 1;
-  double optimizer = 1;
-};
-
-StateShares shares_of(const Value& plan, double replicas) {
-  const double ranks =
-      std::min(replicas, static_cast<double>(integer_of(plan, "shard", 1'000'000'000)));
-  const std::string_view sharding = word_of(plan, "sharding", "none");
-  if (sharding == "zero1") {
-    return {.optimizer = ranks};
-  }
-  if (sharding == "zero2") {
-    return {.gradients = ranks, .optimizer = ranks};
-  }
-  return sharding == "none" ? StateShares{}
-                            : StateShares{.weights = ranks, .gradients = ranks, .optimizer = ranks};
-}
-
 bool is_offloaded(const Value& plan, std::string_view part) {
   const Value* offload = plan.find("offload");
   return offload != nullptr && offload->find(part) != nullptr;
 }
 
-/// Moments of a parameter, of `each` or narrower; muon's as if no parameter were of a matrix.
-double moment_bytes_of(std::string_view optimizer, Bytes each) {
-  constexpr double quantised = 1 + 4.0 / 256;
-  const bool has_two = optimizer == "adam" || optimizer == "lamb" || optimizer == "muon";
-  const bool has_one = optimizer == "sgd" || optimizer == "lion";
-  if (optimizer == "adam-8bit" || optimizer == "lion-8bit") {
-    return (optimizer == "adam-8bit" ? 2 : 1) * quantised;
-  }
-  return each.si() * (has_two ? 2.0 : (has_one ? 1.0 : 0.0));
-}
-
 void add_memory(const Held& most, const ImportedRun& imported, ImportFigures& figures) {
   const Value& plan = imported.plan;
-  const std::string_view optimizer = word_of(imported.training, "optimizer", "adam");
-  const bool narrow = figures.precision != DataType::fp32;
-  // fp8 is of what products read; the weights themselves are bf16. [NVIDIA Transformer Engine]
-  const Bytes weight =
-      size_of(figures.precision == DataType::fp8 ? DataType::bf16 : figures.precision);
-  const auto number_of = [&](std::string_view what) {
-    return size_of(type_of(word_of(imported.training, what, "fp32")));
+  const auto type_or_fp32 = [&](std::string_view key) {
+    return type_of(word_of(imported.training, key, "fp32"));
   };
-  const double moments = moment_bytes_of(optimizer, number_of("state_precision"));
-  const Bytes master = number_of("master_precision");
-  const Bytes state = Bytes::from_si(moments) + (narrow && master > weight ? master : Bytes{});
+  // fp8 is of what products read; the weights themselves are bf16. [NVIDIA Transformer Engine]
+  const ParameterBytes bytes = parameter_bytes(
+      choice_of(word_of(imported.training, "optimizer", "adam"), kOptimizers, kAdam),
+      {.weight = figures.precision == DataType::fp8 ? DataType::bf16 : figures.precision,
+       .gradient = figures.gradient,
+       .state = type_or_fp32("state_precision"),
+       .master = type_or_fp32("master_precision")});
   const auto data =
       static_cast<double>(integer_of(plan, "data", 1) * integer_of(plan, "context", 1));
   const auto tensor = static_cast<double>(integer_of(plan, "tensor", 1));
   const double apart =
       static_cast<double>(integer_of(plan, "expert", 1) *
                           integer_of(plan, "expert_tensor", integer_of(plan, "tensor", 1)));
-  const StateShares dense = shares_of(plan, data);
-  const StateShares experts = shares_of(plan, std::max(1.0, data * tensor / apart));
-  const auto bytes = [&](Bytes each, double StateShares::*share) {
-    return (most.dense / (dense.*share) + most.experts / (experts.*share)) * each;
+  const Sharding sharding =
+      choice_of(word_of(plan, "sharding", "none"), kShardingNames, Sharding::none);
+  const SplitStates splits = kShardingKinds[static_cast<std::size_t>(sharding)].splits;
+  const auto split_by = [&](bool is_split, double replicas) {
+    const auto most_ranks = static_cast<double>(integer_of(plan, "shard", 1'000'000'000));
+    return is_split ? std::min(replicas, most_ranks) : 1.0;
+  };
+  const auto held_of = [&](Bytes each, bool is_split) {
+    return (most.dense / split_by(is_split, data) +
+            most.experts / split_by(is_split, std::max(1.0, data * tensor / apart))) *
+           each;
   };
   figures.on_device = most.dense + most.experts;
-  figures.weights = is_offloaded(plan, "weights") ? Bytes{} : bytes(weight, &StateShares::weights);
-  figures.gradients = bytes(size_of(figures.gradient), &StateShares::gradients);
+  figures.weights = is_offloaded(plan, "weights") ? Bytes{} : held_of(bytes.weight, splits.weights);
+  figures.gradients = held_of(bytes.gradient, splits.gradients);
   figures.optimizer =
-      is_offloaded(plan, "optimizer") ? Bytes{} : bytes(state, &StateShares::optimizer);
+      is_offloaded(plan, "optimizer") ? Bytes{} : held_of(bytes.optimizer, splits.optimizer);
 }
 
 }  // namespace
