@@ -36,8 +36,7 @@ install(FILES examples/question.json DESTINATION ${TITER_DOCUMENTS}/examples)
 # For programs that ask by themselves (find_package(titer), examples/ask): the questions, and what their headers include.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 set(TITER_INTERFACE
-  ask/asked ask/campaign ask/evidence ask/export ask/network ask/question ask/run ask/search ask/shipped ask/sweep ask/timeline
-  ask/whatif
+  ask/asked ask/campaign ask/evidence ask/network ask/question ask/run ask/search ask/shipped ask/whatif
   input/document input/input_error
   simulate/fidelity
   units/quantity

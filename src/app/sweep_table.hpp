@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "titer/ask/sweep.hpp"
+#include "titer/ask/search.hpp"
 #include "titer/report/study/sweep_report.hpp"
 #include "titer/sweep/sweep_run.hpp"
 

@@ -1,4 +1,4 @@
-#include "titer/ask/export.hpp"
+#include "titer/ask/run.hpp"
 
 #include <fmt/format.h>
 

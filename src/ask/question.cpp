@@ -6,13 +6,10 @@
 
 #include "titer/ask/campaign.hpp"
 #include "titer/ask/evidence.hpp"
-#include "titer/ask/export.hpp"
 #include "titer/ask/network.hpp"
 #include "titer/ask/option.hpp"
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"
-#include "titer/ask/sweep.hpp"
-#include "titer/ask/timeline.hpp"
 #include "titer/ask/whatif.hpp"
 #include "titer/scenario/source.hpp"
 

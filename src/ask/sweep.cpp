@@ -1,4 +1,4 @@
-#include "titer/ask/sweep.hpp"
+#include "titer/ask/search.hpp"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,6 @@
 #include "titer/ask/run.hpp"
 #include "titer/ask/search.hpp"
 #include "titer/ask/shipped.hpp"
-#include "titer/ask/sweep.hpp"
 #include "titer/ask/whatif.hpp"
 #include "values.hpp"
 

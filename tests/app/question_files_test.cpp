@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "app/program.hpp"
-#include "titer/ask/export.hpp"
 #include "titer/ask/question.hpp"
-#include "titer/ask/timeline.hpp"
+#include "titer/ask/run.hpp"
 #include "titer/simulate/timeline.hpp"
 
 namespace titer::testing {

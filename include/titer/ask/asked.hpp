@@ -30,4 +30,10 @@ struct Answer {
   std::vector<std::string> defects = {};
 };
 
+/// An answer that may be a picture, too, or be a picture alone.
+struct PictureOutcome : Answer {
+  std::string picture = {};
+  std::vector<std::string> notes = {};  // which stand in no picture, nor in long tables
+};
+
 }  // namespace titer

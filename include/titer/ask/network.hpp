@@ -29,11 +29,6 @@ struct CollectiveRequest {
 /// Throws InputError.
 [[nodiscard]] Answer ask(const CollectiveRequest& request);
 
-/// An answer that may be a picture, too, or be a picture alone.
-struct PictureOutcome : Answer {
-  std::string picture = {};
-  std::vector<std::string> notes = {};  // which stand in no picture, nor in long tables
-};
 enum class AnswerPicture { none, dot, svg };
 
 /// Links, degrees, diameter, bisection and rings of a topology; or routes on it, or what its links

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "titer/ask/timeline.hpp"
+#include "titer/ask/run.hpp"
 #include "titer/report/step/schedule_report.hpp"
 
 namespace titer {

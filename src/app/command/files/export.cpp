@@ -3,7 +3,7 @@
 #include "app/output/output_file.hpp"
 #include "app/output/output_folder.hpp"
 #include "app/question_command.hpp"
-#include "titer/ask/export.hpp"
+#include "titer/ask/run.hpp"
 
 namespace titer {
 namespace {

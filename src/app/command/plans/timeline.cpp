@@ -8,7 +8,7 @@
 #include "app/output/terminal.hpp"
 #include "app/output/trace_file.hpp"
 #include "app/question_command.hpp"
-#include "titer/ask/timeline.hpp"
+#include "titer/ask/run.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
