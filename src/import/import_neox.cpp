@@ -118,9 +118,9 @@ class NeoxModel {
       in_.fail("attention_config", "expected global or flash: others are not modelled");
     }
     if (const auto window = in_.integer("sliding_window_width", 1, kMostTokens)) {
-      set_layer_kinds(model_,
-                      std::vector<LayerKind>(static_cast<std::size_t>(model_.layers),
-                                             LayerKind{.window = *window}));
+      set_layers(model_,
+                 std::vector<LayerKind>(static_cast<std::size_t>(model_.layers),
+                                        LayerKind{.window = *window}));
     }
   }
 
@@ -169,7 +169,7 @@ class NeoxModel {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       layers[i].experts = static_cast<std::int64_t>(i) % every == 0;
     }
-    set_layer_kinds(model_, layers);
+    set_layers(model_, layers);
     in_.skip("how tokens are routed and weighed",
              "moe_loss_coeff moe_aux_loss_coeff moe_z_loss_coeff moe_jitter_eps "
              "moe_token_dropping moe_train_capacity_factor "

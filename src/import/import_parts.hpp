@@ -12,6 +12,7 @@
 #include "titer/import/imported.hpp"
 #include "titer/import/settings.hpp"
 #include "titer/model/limits.hpp"
+#include "titer/model/transformer/layer_runs.hpp"
 #include "titer/script/foreign_text.hpp"
 
 namespace titer {
@@ -75,9 +76,6 @@ struct KnownTokenizer {
 [[nodiscard]] std::vector<bool> read_layer_choice(const ImportTask& task,
                                                   std::string_view key,
                                                   std::int64_t layers);
-
-/// Sets the kinds and their order from what each layer is.
-void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers);
 
 /// The model in Megatron's names for its settings, with dashes as underscores.
 [[nodiscard]] Transformer megatron_model(const ImportTask& task);

@@ -1,108 +1,67 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "import_parts.hpp"
+#include "titer/script/python/python_syntax.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
 
+using List = std::optional<std::vector<bool>>;
+
+List list_in(std::string_view text, int depth);
+
+/// "(…)" or "[1,0]".
+List list_in_brackets(std::string_view text, int depth) {
+  constexpr int deepest = 20;
+  if (text.size() < 2 || depth > deepest) {
+    return std::nullopt;
+  }
+  const std::string_view inside = text.substr(1, text.size() - 2);
+  if (text.front() == '(' && text.back() == ')') {
+    return list_in(inside, depth + 1);
+  }
+  if (text.front() != '[' || text.back() != ']') {
+    return std::nullopt;
+  }
+  std::vector<bool> list;
+  for (const std::string_view item : parts_of(inside, ',')) {
+    const auto number = number_of_text<std::int64_t>(item);
+    if (!number) {
+      return std::nullopt;
+    }
+    list.push_back(*number != 0);
+  }
+  return list;
+}
+
 /// A list of numbers as Python writes it: "[0]*3+[1]*58", "([1,1,0]*16)".
-class ListText {
- public:
-  explicit ListText(std::string_view text) : text_(text) {}
-
-  std::optional<std::vector<bool>> all() {
-    auto list = sum(0);
-    skip_blanks();
-    return list && next_ == text_.size() ? list : std::nullopt;
-  }
-
- private:
-  using List = std::optional<std::vector<bool>>;
-  static constexpr int deepest = 20;
-  static constexpr std::size_t most{kMostLayers};
-
-  void skip_blanks() {
-    while (next_ < text_.size() &&
-           std::string_view(" \t'\"").find(text_[next_]) != std::string_view::npos) {
-      ++next_;
-    }
-  }
-  bool accept(char c) {
-    skip_blanks();
-    const bool found = next_ < text_.size() && text_[next_] == c;
-    next_ += found ? 1 : 0;
-    return found;
-  }
-  std::optional<std::int64_t> integer() {
-    skip_blanks();
-    std::int64_t number = 0;
-    const auto [rest, error] =
-        std::from_chars(text_.data() + next_, text_.data() + text_.size(), number);
-    if (error != std::errc()) {
-      return std::nullopt;
-    }
-    next_ = static_cast<std::size_t>(rest - text_.data());
-    return number;
-  }
-
-  List sum(int depth) {
-    List list = product(depth);
-    while (list && accept('+')) {
-      const List more = product(depth);
-      if (!more || list->size() + more->size() > most) {
+List list_in(std::string_view text, int depth) {
+  constexpr std::size_t most{kMostLayers};
+  std::vector<bool> list;
+  for (const std::string_view part : parts_of(text, '+')) {
+    const std::vector<std::string_view> factors = parts_of(part, '*');
+    const List once = factors.empty() ? std::nullopt : list_in_brackets(factors.front(), depth);
+    std::int64_t times = 1;
+    for (std::size_t i = 1; i < factors.size(); ++i) {
+      const auto factor = number_of_text<std::int64_t>(factors[i]);
+      if (!factor || *factor < 0 || *factor > kMostLayers || times > kMostLayers) {
         return std::nullopt;
       }
-      list->insert(list->end(), more->begin(), more->end());
+      times *= *factor;
     }
-    return list;
-  }
-
-  List product(int depth) {
-    List list = primary(depth);
-    while (list && accept('*')) {
-      const auto times = integer();
-      if (!times || *times < 0 || *times > kMostLayers ||
-          list->size() * static_cast<std::size_t>(*times) > most) {
-        return std::nullopt;
-      }
-      std::vector<bool> repeated;
-      for (std::int64_t i = 0; i < *times; ++i) {
-        repeated.insert(repeated.end(), list->begin(), list->end());
-      }
-      list = std::move(repeated);
-    }
-    return list;
-  }
-
-  List primary(int depth) {
-    if (depth > deepest) {
+    if (!once || times > kMostLayers ||
+        list.size() + once->size() * static_cast<std::size_t>(times) > most) {
       return std::nullopt;
     }
-    if (accept('(')) {
-      List list = sum(depth + 1);
-      return accept(')') ? list : std::nullopt;
+    for (std::int64_t i = 0; i < times; ++i) {
+      list.insert(list.end(), once->begin(), once->end());
     }
-    if (!accept('[')) {
-      return std::nullopt;
-    }
-    std::vector<bool> list;
-    while (!accept(']')) {
-      const auto number = integer();
-      if (!number || list.size() == most) {
-        return std::nullopt;
-      }
-      list.push_back(*number != 0);
-      static_cast<void>(accept(','));
-    }
-    return list;
   }
-
-  std::string_view text_;
-  std::size_t next_ = 0;
-};
+  return list.empty() ? std::nullopt : List(list);
+}
 
 }  // namespace
 
@@ -187,17 +146,16 @@ std::vector<bool> read_layer_choice(const ImportTask& task,
   if (!text) {
     return {};
   }
-  std::int64_t every = 0;
-  const char* const end = text->data() + text->size();
-  const auto [rest, error] = std::from_chars(text->data(), end, every);
-  std::vector<bool> list;
-  if (error == std::errc() && rest == end && every > 0) {
+  if (const auto every = number_of_text<std::int64_t>(*text); every && *every > 0) {
+    std::vector<bool> list;
     for (std::int64_t i = 0; i < layers; ++i) {
-      list.push_back(i % every == 0);
+      list.push_back(i % *every == 0);
     }
     return list;
   }
-  const auto found = ListText(*text).all();
+  std::string bare = *text;
+  std::erase_if(bare, [](char c) { return c == '"' || c == '\''; });
+  const List found = list_in(bare, 0);
   if (!found || found->size() != static_cast<std::size_t>(layers)) {
     task.in.fail(key,
                  found ? "expected as many numbers as there are layers, " + std::to_string(layers) +
@@ -206,26 +164,6 @@ std::vector<bool> read_layer_choice(const ImportTask& task,
     return {};
   }
   return *found;
-}
-
-void set_layer_kinds(Transformer& model, const std::vector<LayerKind>& layers) {
-  model.kinds.clear();
-  model.order.clear();
-  for (const LayerKind& layer : layers) {
-    const auto found = std::ranges::find(model.kinds, layer);
-    const auto kind = static_cast<int>(found - model.kinds.begin());
-    if (found == model.kinds.end()) {
-      model.kinds.push_back(layer);
-    }
-    if (!model.order.empty() && model.order.back().kind == kind) {
-      ++model.order.back().count;
-    } else {
-      model.order.push_back({.kind = kind, .count = 1});
-    }
-  }
-  if (model.kinds.empty()) {
-    model.kinds.emplace_back();
-  }
 }
 
 namespace {

@@ -186,7 +186,7 @@ void read_hybrid(const ImportTask& task, Transformer& model) {
   if (any([](const LayerKind& kind) { return kind.tokens == TokenMixing::mixer; })) {
     model.mixer = hybrid_mixer(task, model.hidden);
   }
-  set_layer_kinds(model, layers);
+  set_layers(model, layers);
 }
 
 }  // namespace titer

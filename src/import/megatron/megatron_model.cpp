@@ -311,7 +311,7 @@ class MegatronModel {
       kind.window = window && !(at < full.size() && full[at]) ? window : kind.window;
       layers.push_back(kind);
     }
-    set_layer_kinds(model_, layers);
+    set_layers(model_, layers);
   }
 
   std::vector<bool> read_full_layers() {

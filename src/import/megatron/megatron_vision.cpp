@@ -96,7 +96,7 @@ void read_images(const ImportTask& task, Transformer& model) {
   encoder.final_norm = false;
   encoder.positions = Positions::learned;
   encoder.position_rows = of.count() + 1;
-  set_layer_kinds(encoder, std::vector<LayerKind>(static_cast<std::size_t>(encoder.layers)));
+  set_layers(encoder, std::vector<LayerKind>(static_cast<std::size_t>(encoder.layers)));
   tower.patches.side = of.patch;
   tower.image = of.image;
   tower.class_token = true;

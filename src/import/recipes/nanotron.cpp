@@ -50,7 +50,7 @@ void put_nanotron_experts(const ImportTask& task, Transformer& model) {
                           return item.integer == static_cast<std::int64_t>(i);
                         });
   }
-  set_layer_kinds(model, layers);
+  set_layers(model, layers);
 }
 
 /// What nanotron's classes have in another way than HuggingFace's of the same name: queries, keys

@@ -149,12 +149,6 @@ LayerKinds all_layers(const Transformer& model, bool experts) {
   return LayerKinds(static_cast<std::size_t>(model.layers), LayerKind{.experts = experts});
 }
 
-void set_layers(Transformer& model, const LayerKinds& kinds) {
-  std::vector<KindRun> runs =
-      each_of(kinds, [](const LayerKind& kind) { return KindRun{.kind = kind, .count = 1}; });
-  set_layers(model, runs);
-}
-
 LayerKinds read_sparse_layers(Reader& in, const Transformer& model) {
   const auto step =
       static_cast<std::size_t>(in.maybe_integer("decoder_sparse_step", 1, kMostLayers).value_or(1));

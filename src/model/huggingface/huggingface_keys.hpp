@@ -80,8 +80,7 @@ void read_decoder_without_heads(Reader& in,
 /// A model's layers one by one.
 using LayerKinds = std::vector<LayerKind>;
 [[nodiscard]] LayerKinds all_layers(const Transformer& model, bool experts = false);
-void set_layers(Transformer& model, const LayerKinds& kinds);
-/// The same; a model none of whose layers has experts has none itself.
+/// Sets them; a model none of whose layers has experts has none itself.
 void set_layers_with_experts(Transformer& model, const LayerKinds& kinds);
 
 /// Every n-th layer has experts, but for those listed.

@@ -200,4 +200,8 @@ void set_layers(Transformer& model, const std::vector<KindRun>& runs) {
   }
 }
 
+void set_layers(Transformer& model, const std::vector<LayerKind>& layers) {
+  set_layers(model, each_of(layers, [](const LayerKind& kind) { return KindRun{.kind = kind}; }));
+}
+
 }  // namespace titer

@@ -10,7 +10,7 @@
 #include "model/model_files.hpp"
 #include "titer/input/fields.hpp"
 #include "titer/model/limits.hpp"
-#include "titer/model/transformer/transformer.hpp"
+#include "titer/model/transformer/layer_runs.hpp"
 
 namespace titer {
 
@@ -87,16 +87,9 @@ void read_layers(Reader& in, Transformer& model);
 /// Refuses layers that attend to a tower's results without one, and such results that none reads.
 void check_attended(Reader& in, std::string_view tower_key, const Transformer& model);
 
-/// Equal layers in a row, their kind spelt out.
-struct KindRun {
-  LayerKind kind;
-  std::int64_t count = 1;
-};
 /// Every kind costs as much as a whole model of layers that are all alike.
 inline constexpr std::size_t kMostKindsOfLayers = 64;
 [[nodiscard]] bool has_few_kinds(const std::vector<KindRun>& runs);
-/// Finds the distinct kinds, in the order they come, and joins equal neighbours.
-void set_layers(Transformer& model, const std::vector<KindRun>& runs);
 
 /// What mixes tokens in place of attention.
 [[nodiscard]] std::span<const Field<Mixer>> mixer_fields();
