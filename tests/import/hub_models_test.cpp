@@ -13,6 +13,7 @@
 #include "titer/import/imported.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/model/hub/hub_models.hpp"
+#include "titer/model/huggingface/huggingface.hpp"
 #include "titer/model/transformer/transformer_document.hpp"
 #include "titer/scenario/data_files.hpp"
 
@@ -211,6 +212,36 @@ TEST(Formats, OfABrokenFileSayWhereItIsBroken) {
   EXPECT_NE(refusal.find(broken.path() + ":1:"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find("formats.0.nam"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find("nobody"), std::string::npos) << refusal;
+}
+
+TEST(Architectures, OfABrokenFileSayWhereItIsBroken) {
+  const BrokenData broken(
+      "architectures.json",
+      R"({"decoders": {"a": {"as": "b", "norm": "batch", "biases": ["all"]}}})");
+  const std::string refusal = refusal_of([] { static_cast<void>(huggingface_architectures()); });
+  for (const std::string_view part : {"decoders.a.as: \"b\": expected a class before this one",
+                                      "decoders.a.norm: \"batch\"",
+                                      "expected qkv, output, mlp and head"}) {
+    EXPECT_NE(refusal.find(part), std::string::npos) << refusal;
+  }
+}
+
+TEST(Architectures, AreRowsOfAFile) {
+  const BrokenData own("architectures.json",
+                       R"({"decoders": {"mine": {"keys": {"layers": "depth"},
+                                                 "otherwise": {"max_sequence": 512}},
+                                        "too": {"as": "mine", "gated": false}}})");
+  const auto read = [](const std::string& type) {
+    return read_document(parse_json(R"({"model_type": ")" + type +
+                                        R"(", "depth": 3, "hidden_size": 64, "vocab_size": 100,
+                                        "num_attention_heads": 4, "intermediate_size": 256})",
+                                    "config.json"),
+                         [](Reader& in) { return read_huggingface(in).model; });
+  };
+  EXPECT_EQ(read("mine").layers, 3);
+  EXPECT_EQ(read("mine").max_sequence, 512);
+  EXPECT_TRUE(read("mine").gated);
+  EXPECT_FALSE(read("too").gated);
 }
 
 }  // namespace TITER_TEST_FILE

@@ -101,9 +101,8 @@ TEST(HuggingFace, ReadsBothPartsOfAModelOfTextsAndImages) {
 }
 
 TEST(HuggingFace, KnowsItsArchitecturesByTypeOrClass) {
-  for (const std::string_view type : huggingface_architectures()) {
-    const std::vector<std::string> lines =
-        problems_of(R"({"model_type": ")" + std::string(type) + R"("})");
+  for (const std::string& type : huggingface_architectures()) {
+    const std::vector<std::string> lines = problems_of(R"({"model_type": ")" + type + R"("})");
     ASSERT_FALSE(lines.empty()) << type;
     for (const std::string& line : lines) {
       EXPECT_NE(line.find("missing; expected"), std::string::npos) << line;

@@ -91,38 +91,42 @@ struct Known {
   void (*read)(Reader& in, Transformer& model) = nullptr;
 };
 
-std::vector<Known> list_known() {
-  std::vector<Known> all;
-  for (const auto table :
-       {hf::gpt_decoders(), hf::llama_decoders(), hf::mixture_decoders(), hf::encoders()}) {
-    for (const hf::Decoder& decoder : table) {
-      all.push_back({.type = decoder.type, .decoder = &decoder});
+/// All of them, each found by its type or a class of it.
+class KnownArchitectures {
+ public:
+  KnownArchitectures() {
+    for (const hf::Decoder& decoder : decoders_.all()) {
+      all_.push_back({.type = decoder.type, .decoder = &decoder});
+    }
+    for (const Architecture& other : kArchitectures) {
+      all_.push_back({.type = other.type, .read = other.read});
     }
   }
-  for (const Architecture& other : kArchitectures) {
-    all.push_back({.type = other.type, .read = other.read});
-  }
-  return all;
-}
 
-std::optional<Known> find_architecture(std::string_view name) {
-  const std::string wanted = plain(name);
-  for (const Known& known : list_known()) {
-    if (plain(known.type) == wanted) {
-      return known;
-    }
+  /// nullptr where there is none.
+  [[nodiscard]] const Known* find(std::string_view name) const {
+    const auto found =
+        std::ranges::find(all_, plain(name), [](const Known& known) { return plain(known.type); });
+    return found == all_.end() ? nullptr : &*found;
   }
-  return std::nullopt;
-}
 
-std::string refusal(std::string_view name) {
+  [[nodiscard]] std::vector<std::string> types() const {
+    return each_of(all_, [](const Known& known) { return std::string(known.type); });
+  }
+
+ private:
+  hf::Decoders decoders_;
+  std::vector<Known> all_;
+};
+
+std::string refusal(std::string_view name, const KnownArchitectures& architectures) {
   const std::string wanted = plain(name);
   for (const Unmodelled& other : unmodelled_architectures()) {
-    if (wanted.starts_with(plain(other.type)) && !find_architecture(other.type)) {
+    if (wanted.starts_with(plain(other.type)) && architectures.find(other.type) == nullptr) {
       return refusal_of(other);
     }
   }
-  const std::vector<std::string_view> known = huggingface_architectures();
+  const std::vector<std::string> known = architectures.types();
   return "this architecture is not known; expected one of: " + listed(known) +
          suggestion(name, known);
 }
@@ -146,17 +150,20 @@ Names read_names(Reader& in) {
 
 /// The reader for the first of the names that is known; reports a problem where none is. Some
 /// classes inside others take other things for what a file leaves out.
-std::optional<Known> choose_architecture(Reader& in, const Names& names, std::string_view outer) {
+const Known* choose_architecture(Reader& in,
+                                 const Names& names,
+                                 std::string_view outer,
+                                 const KnownArchitectures& architectures) {
   for (const std::string& name : names.all) {
-    if (const auto known = find_architecture(std::string(outer) + name)) {
-      return known;
-    }
-    if (const auto known = find_architecture(name)) {
-      return known;
+    for (const std::string& whole : {std::string(outer) + name, name}) {
+      if (const Known* const known = architectures.find(whole)) {
+        return known;
+      }
     }
   }
-  in.fail(names.key, names.all.empty() ? "expected a name" : refusal(names.all.front()));
-  return std::nullopt;
+  in.fail(names.key,
+          names.all.empty() ? "expected a name" : refusal(names.all.front(), architectures));
+  return nullptr;
 }
 
 std::string base_name(const std::string& path) {
@@ -214,9 +221,7 @@ IgnoredKey meaning_of_ignored(const Value& config, std::string_view key) {
   return is_of_tower(key) || stands_inside(config, key) ? IgnoredKey::of_tower : IgnoredKey::unread;
 }
 
-std::vector<std::string_view> huggingface_architectures() {
-  return each_of(list_known(), &Known::type);
-}
+std::vector<std::string> huggingface_architectures() { return KnownArchitectures().types(); }
 
 namespace {
 
@@ -256,9 +261,12 @@ ImportedModel read_huggingface(Reader& in, std::string_view name_otherwise) {
   Reader& shape = text ? *text : in;
   const Names names = text && is_huggingface(*text) ? read_names(*text) : outer;
   const std::string type = outer.all.empty() ? "" : plain(outer.all.front());
-  const auto known = choose_architecture(
-      text && !is_huggingface(*text) ? in : shape, names, text && !type.empty() ? type + "_" : "");
-  if (!known) {
+  const KnownArchitectures architectures;
+  const Known* const known = choose_architecture(text && !is_huggingface(*text) ? in : shape,
+                                                 names,
+                                                 text && !type.empty() ? type + "_" : "",
+                                                 architectures);
+  if (known == nullptr) {
     return imported;
   }
   Transformer& model = imported.model;

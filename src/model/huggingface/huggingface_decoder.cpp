@@ -8,7 +8,7 @@ namespace {
 
 void read_style(Reader& in, const Decoder& decoder, Transformer& model) {
   model.norm = decoder.norm;
-  model.norms = decoder.norms;
+  model.norms = static_cast<int>(decoder.norms);
   model.norm_place = decoder.norm_place;
   model.parallel = decoder.parallel;
   model.gated = decoder.gated;
@@ -27,7 +27,7 @@ void read_style(Reader& in, const Decoder& decoder, Transformer& model) {
 void read_biases(Reader& in, const Decoder& decoder, Biases& biases) {
   biases = decoder.biases;
   for (const BiasKey& bias : decoder.bias_keys) {
-    if (!bias.key.empty() && in.flag(bias.key, bias.otherwise)) {
+    if (in.flag(bias.key, bias.otherwise)) {
       biases.qkv = biases.qkv || bias.of.qkv;
       biases.output = biases.output || bias.of.output;
       biases.mlp = biases.mlp || bias.of.mlp;
@@ -89,8 +89,8 @@ void read(Reader& in, const Decoder& decoder, Transformer& model) {
   if (decoder.windows.rotary_inside) {
     take_positions_off(kinds);
   }
-  if (decoder.more != nullptr) {
-    decoder.more(in, model, kinds);
+  if (decoder.rest != nullptr) {
+    decoder.rest(in, model, kinds);
   }
   set_layers_with_experts(model, kinds);
 }

@@ -2,9 +2,9 @@
 // What one class of HuggingFace's decoders differs in from others: a row of a table, read by one
 // reader.
 
-#include <array>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "huggingface_keys.hpp"
 
@@ -29,12 +29,17 @@ struct WindowRule {
   bool rotary_inside = false;  // layers without a window have no positions
 };
 
+/// Reads the model's experts, and tells which layers have them.
+using ReadExperts = LayerKinds(Reader& in, Transformer& model);
+/// Reads whatever else a class has, after all that a row says.
+using ReadRest = void(Reader& in, Transformer& model, LayerKinds& kinds);
+
 struct Decoder {
   std::string_view type;  // "model_type"
   DecoderKeys keys{};
   HuggingFaceDefaults otherwise{};
   Norm norm = Norm::rmsnorm;
-  int norms = 2;
+  std::int64_t norms = 2;
   NormPlace norm_place = NormPlace::input;
   bool parallel = false;
   bool gated = true;
@@ -42,58 +47,51 @@ struct Decoder {
   Positions positions = Positions::rotary;
   std::int64_t further_positions = 0;  // rows of the table that the class adds to those told
   Biases biases{};
-  std::array<BiasKey, 3> bias_keys{};
+  std::vector<BiasKey> bias_keys{};
   std::optional<QkNorm> qk_norm{};
   std::string_view qk_norm_key = "";  // switches it; "": always on
   bool qk_norm_otherwise = false;     // where that key is not written
   WindowRule windows{};
-  // Reads the model's experts, and tells which layers have them.
-  LayerKinds (*experts)(Reader& in, Transformer& model) = nullptr;
-  // Whatever else the class has, after all of this.
-  void (*more)(Reader& in, Transformer& model, LayerKinds& kinds) = nullptr;
+  ReadExperts* experts = nullptr;
+  ReadRest* rest = nullptr;
 };
 
-/// The same under another name: the language model of one that sees, too.
-[[nodiscard]] constexpr Decoder named(Decoder decoder, std::string_view type) {
-  decoder.type = type;
-  return decoder;
-}
+/// The rows of configs/architectures.json.
+class Decoders {
+ public:
+  /// Throws InputError with all that is wrong in the file.
+  Decoders();
+  Decoders(const Decoders&) = delete;
+  Decoders& operator=(const Decoders&) = delete;
+  ~Decoders() = default;
+  [[nodiscard]] std::span<const Decoder> all() const { return all_; }
 
-/// The tables: of the time of GPT, of the time of Llama, mixtures of experts, encoders.
-[[nodiscard]] std::span<const Decoder> gpt_decoders();
-[[nodiscard]] std::span<const Decoder> llama_decoders();
-[[nodiscard]] std::span<const Decoder> mixture_decoders();
-[[nodiscard]] std::span<const Decoder> encoders();
+ private:
+  Document document_;  // whose texts are the rows'
+  std::vector<Decoder> all_;
+};
 
 void read(Reader& in, const Decoder& decoder, Transformer& model);
 
-// What rows of several tables have.
-inline constexpr Biases kQkv = {.qkv = true};
-inline constexpr Biases kOutput = {.output = true};
-inline constexpr Biases kAttention = {.qkv = true, .output = true};
 inline constexpr Biases kMlp = {.mlp = true};
 inline constexpr Biases kAll = {.qkv = true, .output = true, .mlp = true};
-inline constexpr Biases kHead = {.head = true};
 
-inline constexpr BiasKey kAttentionBias = {"attention_bias", false, kAttention};
-inline constexpr BiasKey kAttentionBiasOn = {"attention_bias", true, kAttention};
-inline constexpr BiasKey kMlpBias = {"mlp_bias", false, kMlp};
-inline constexpr std::array<BiasKey, 3> kLlamaBiases = {{kAttentionBias, kMlpBias}};
-inline constexpr std::array<BiasKey, 3> kAttentionOnly = {{kAttentionBias}};
-
-inline constexpr WindowRule kEveryLayer = {.layers = WindowRule::Layers::from};
-inline constexpr WindowRule kSwitched = {.layers = WindowRule::Layers::from,
-                                         .number = 28,
-                                         .number_key = "max_window_layers",
-                                         .switched = true};
-
-/// Modules that predict further tokens.
-void read_further_tokens(Reader& in, Transformer& model, LayerKinds& kinds);
+// What rows name.
+ReadRest read_gpt2_rest, read_jais, read_multi_query, read_parallel_residual, read_local_layers,
+    read_opt_rest, read_expansion, read_as_many_keys;
+ReadRest read_baichuan, read_chatglm, read_smollm3, read_one_norm;
+ReadRest read_masked_words, read_roberta;
+ReadRest gate_attention, read_dbrx_heads;
+ReadRest read_further_tokens;  // modules that predict them
+ReadExperts read_local_experts, read_jittered_experts, read_biased_experts, read_granite_experts,
+    read_gpt_oss_experts, read_numbered_experts, read_qwen2_experts, read_qwen3_experts,
+    read_ernie_experts, read_hunyuan_experts, read_bailing_experts, read_afmoe_experts,
+    read_dbrx_experts;
 /// Experts after so many dense layers, some shared, chosen with a bias and in groups. [DeepSeek-V3]
-[[nodiscard]] LayerKinds read_glm_experts(Reader& in, Transformer& model);
-[[nodiscard]] LayerKinds read_dots_experts(Reader& in, Transformer& model);
+ReadExperts read_glm_experts, read_dots_experts;
 /// Those of the first DeepSeek-MoE, without a bias.
-[[nodiscard]] LayerKinds read_first_deepseek_experts(Reader& in, Transformer& model);
+ReadExperts read_first_deepseek_experts;
+
 /// Groups that experts are chosen in.
 void read_groups(Reader& in, std::string_view method, Experts& experts);
 

@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "huggingface_decoder.hpp"
 #include "huggingface_families.hpp"
 #include "titer/model/transformer/tower.hpp"
 
 namespace titer::huggingface {
-namespace {
-
-constexpr Biases kEverywhere = {.qkv = true, .output = true, .mlp = true, .head = true};
-
 /// Token types, a norm behind the embedding, and a product before the output matrix, with which
 /// masked words are told. The last norm of the last layer is the final one.
 void read_masked_words(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
@@ -35,26 +30,7 @@ void read_roberta(Reader& in, Transformer& model, LayerKinds& kinds) {
   model.max_sequence = std::max<std::int64_t>(1, model.max_sequence - 2);
 }
 
-constexpr Decoder encoder(std::string_view type) {
-  Decoder row{.type = type,
-              .otherwise = {.tied = true, .dropout = true, .max_sequence = 512},
-              .norm = Norm::layernorm,
-              .norm_place = NormPlace::sum,
-              .gated = false,
-              .positions = Positions::learned,
-              .biases = kEverywhere,
-              .more = read_roberta};
-  row.keys.shape.kv_heads = "";
-  row.keys.shape.head_dim = "";
-  return row;
-}
-constexpr Decoder bert() {
-  Decoder row = encoder("bert");
-  row.more = read_masked_words;
-  return row;
-}
-constexpr std::array kEncoders = {
-    bert(), encoder("roberta"), encoder("xlm-roberta"), encoder("camembert")};
+namespace {
 
 /// The encoder's layers, and the decoder's behind them.
 void stack(Transformer& model, std::int64_t encoders, std::int64_t decoders) {
@@ -94,8 +70,6 @@ void read_t5_as(Reader& in, const T5& otherwise, Transformer& model) {
 }
 
 }  // namespace
-
-std::span<const Decoder> encoders() { return kEncoders; }
 
 void read_t5(Reader& in, Transformer& model) { read_t5_as(in, {}, model); }
 

@@ -5,24 +5,34 @@
 namespace titer::huggingface {
 namespace {
 
-constexpr DecoderKeys kShort = {.shape = {.layers = "n_layer",
-                                          .hidden = "n_embd",
-                                          .heads = "n_head",
-                                          .kv_heads = "",
-                                          .head_dim = ""},
-                                .ffn = "n_inner",
-                                .max_sequence = "n_positions"};
-constexpr ShapeKeys kPlainHeads = {.layers = "num_hidden_layers",
-                                   .hidden = "hidden_size",
-                                   .heads = "num_attention_heads",
-                                   .kv_heads = "",
-                                   .head_dim = ""};
-constexpr DecoderKeys kLong = {.shape = kPlainHeads};
-constexpr ShapeKeys kGroupedHeads = {.layers = "num_hidden_layers",
-                                     .hidden = "hidden_size",
-                                     .heads = "num_attention_heads",
-                                     .kv_heads = "num_key_value_heads",
-                                     .head_dim = ""};
+/// Adds a part of "attention_types", [["global", "local"], 12]: the list so many times, but not
+/// beyond `most` layers.
+void add_attention_types(const Value& part, std::size_t most, std::vector<bool>& local) {
+  const bool is_pair = part.items.size() == 2 && part.items.back().is_integer;
+  if (!is_pair || part.items.front().items.empty()) {
+    return;
+  }
+  const std::int64_t times = part.items.back().integer;
+  for (std::int64_t i = 0; i < times && local.size() <= most; ++i) {
+    for (const Value& type : part.items.front().items) {
+      local.push_back(type.text == "local");
+    }
+  }
+}
+
+/// The shape of those with several names for their keys.
+void read_gpt(Reader& in, const ShapeKeys& keys, std::string_view ffn, Transformer& model) {
+  read_widths(in, keys, model);
+  read_grouped_heads(in, keys, {}, model);
+  model.ffn = in.maybe_integer(ffn, 1, kMostWidth).value_or(4 * model.hidden);
+  model.norm = Norm::layernorm;
+  model.biases = kAll;
+  model.tied_embeddings = in.flag("tie_word_embeddings", true);
+  model.vocabulary = in.integer("vocab_size", 1, kMostTokens);
+  model.dropout = has_dropout(in, false);
+}
+
+}  // namespace
 
 /// Where there is no table's length by one name, by its old one; and no encoder.
 void read_gpt2_rest(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
@@ -41,21 +51,6 @@ void read_multi_query(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
 
 void read_parallel_residual(Reader& in, Transformer& model, LayerKinds& /*kinds*/) {
   model.parallel = in.flag("use_parallel_residual", true);
-}
-
-/// Adds a part of "attention_types", [["global", "local"], 12]: the list so many times, but not
-/// beyond `most` layers.
-void add_attention_types(const Value& part, std::size_t most, std::vector<bool>& local) {
-  const bool is_pair = part.items.size() == 2 && part.items.back().is_integer;
-  if (!is_pair || part.items.front().items.empty()) {
-    return;
-  }
-  const std::int64_t times = part.items.back().integer;
-  for (std::int64_t i = 0; i < times && local.size() <= most; ++i) {
-    for (const Value& type : part.items.front().items) {
-      local.push_back(type.text == "local");
-    }
-  }
 }
 
 void read_local_layers(Reader& in, Transformer& /*model*/, LayerKinds& kinds) {
@@ -110,156 +105,6 @@ void read_jais(Reader& in, Transformer& model, LayerKinds& kinds) {
 void read_as_many_keys(Reader& in, Transformer& /*model*/, LayerKinds& /*kinds*/) {
   skip(in, {"num_key_value_heads"});  // the class does not look at it
 }
-
-// Of the time of GPT: layernorms, biases, an MLP of two matrices.
-constexpr std::array kGpt = {
-    Decoder{.type = "gpt2",
-            .keys = kShort,
-            .otherwise = {.tied = true, .dropout = true, .ffn = 4, .max_sequence = 1024},
-            .norm = Norm::layernorm,
-            .gated = false,
-            .positions = Positions::learned,
-            .biases = kAll,
-            .more = read_gpt2_rest},
-    Decoder{.type = "jais",
-            .keys = kShort,
-            .otherwise = {.tied = true, .dropout = true, .ffn = 4, .max_sequence = 1024},
-            .norm = Norm::layernorm,
-            .positions = Positions::learned,
-            .biases = kAll,
-            .more = read_jais},
-    Decoder{.type = "gpt_bigcode",
-            .keys = kShort,
-            .otherwise = {.tied = true, .dropout = true, .ffn = 4, .max_sequence = 1024},
-            .norm = Norm::layernorm,
-            .gated = false,
-            .positions = Positions::learned,
-            .biases = kAll,
-            .more = read_multi_query},
-    Decoder{.type = "gptj",
-            .keys = kShort,
-            .otherwise = {.ffn = 4, .max_sequence = 2048},
-            .norm = Norm::layernorm,
-            .norms = 1,
-            .parallel = true,
-            .gated = false,
-            .biases = {.mlp = true, .head = true}},
-    Decoder{.type = "codegen",
-            .keys = kShort,
-            .otherwise = {.ffn = 4, .max_sequence = 2048},
-            .norm = Norm::layernorm,
-            .norms = 1,
-            .parallel = true,
-            .gated = false,
-            .biases = {.mlp = true, .head = true}},
-    Decoder{.type = "gpt_neox",
-            .keys = kLong,
-            .otherwise = {.max_sequence = 2048},
-            .norm = Norm::layernorm,
-            .gated = false,
-            .biases = kMlp,
-            .bias_keys = {{kAttentionBiasOn}},
-            .more = read_parallel_residual},
-    Decoder{.type = "gpt_neo",
-            .keys = {.shape = {.layers = "num_layers",
-                               .hidden = "hidden_size",
-                               .heads = "num_heads",
-                               .kv_heads = "",
-                               .head_dim = ""}},
-            .otherwise = {.tied = true, .ffn = 4, .max_sequence = 2048},
-            .norm = Norm::layernorm,
-            .gated = false,
-            .positions = Positions::learned,
-            .biases = {.output = true, .mlp = true},
-            .more = read_local_layers},
-    Decoder{.type = "xglm",
-            .keys = {.shape = {.layers = "num_layers",
-                               .hidden = "d_model",
-                               .heads = "attention_heads",
-                               .kv_heads = "",
-                               .head_dim = ""},
-                     .ffn = "ffn_dim"},
-            .otherwise = {.tied = true, .dropout = true, .max_sequence = 2048},
-            .norm = Norm::layernorm,
-            .gated = false,
-            .positions = Positions::none,  // sines, which are no parameters
-            .biases = kAll},
-    Decoder{.type = "biogpt",
-            .keys = kLong,
-            .otherwise = {.tied = true, .dropout = true, .max_sequence = 1024},
-            .norm = Norm::layernorm,
-            .gated = false,
-            .positions = Positions::learned,
-            .further_positions = 2,
-            .biases = kAll},
-    Decoder{.type = "opt",
-            .keys = {.shape = kPlainHeads, .ffn = "ffn_dim"},
-            .otherwise = {.tied = true, .dropout = true, .max_sequence = 2048},
-            .norm = Norm::layernorm,
-            .gated = false,
-            .positions = Positions::learned,
-            .further_positions = 2,
-            .bias_keys = {{{"enable_bias", true, kAll}}},
-            .more = read_opt_rest},
-    Decoder{.type = "mpt",
-            .keys = {.shape = {.layers = "n_layers",
-                               .hidden = "d_model",
-                               .heads = "n_heads",
-                               .kv_heads = "",
-                               .head_dim = ""},
-                     .ffn = "",
-                     .max_sequence = "max_seq_len"},
-            .otherwise = {.tied = true, .max_sequence = 2048},
-            .norm = Norm::layernorm_without_bias,
-            .gated = false,
-            .positions = Positions::alibi,
-            .more = read_expansion},
-    Decoder{.type = "phi",
-            .keys = {.shape = kGroupedHeads},
-            .otherwise = {.max_sequence = 2048},
-            .norm = Norm::layernorm,
-            .norms = 1,
-            .parallel = true,
-            .gated = false,
-            .biases = {.qkv = true, .output = true, .mlp = true, .head = true},
-            .qk_norm_key = "qk_layernorm"},
-    Decoder{.type = "persimmon",
-            .keys = kLong,
-            .otherwise = {.max_sequence = 16384},
-            .norm = Norm::layernorm,
-            .gated = false,
-            .biases = kAll,
-            .qk_norm_key = "qk_layernorm",
-            .qk_norm_otherwise = true,
-            .more = read_as_many_keys},
-    Decoder{.type = "starcoder2",
-            .otherwise = {.tied = true, .kv_heads = 2, .max_sequence = 4096},
-            .norm = Norm::layernorm,
-            .gated = false,
-            .bias_keys = {{{"use_bias", true, kAll}}},
-            .windows = kEveryLayer},
-    Decoder{.type = "nemotron",
-            .otherwise = {.max_sequence = 4096},
-            .norm = Norm::layernorm,
-            .gated = false,
-            .bias_keys = kLlamaBiases},
-};
-
-/// The shape of those with several names for their keys.
-void read_gpt(Reader& in, const ShapeKeys& keys, std::string_view ffn, Transformer& model) {
-  read_widths(in, keys, model);
-  read_grouped_heads(in, keys, {}, model);
-  model.ffn = in.maybe_integer(ffn, 1, kMostWidth).value_or(4 * model.hidden);
-  model.norm = Norm::layernorm;
-  model.biases = kAll;
-  model.tied_embeddings = in.flag("tie_word_embeddings", true);
-  model.vocabulary = in.integer("vocab_size", 1, kMostTokens);
-  model.dropout = has_dropout(in, false);
-}
-
-}  // namespace
-
-std::span<const Decoder> gpt_decoders() { return kGpt; }
 
 void read_bloom(Reader& in, Transformer& model) {
   read_gpt(in,

@@ -36,6 +36,6 @@ enum class IgnoredKey { nothing, of_tower, unread };
 [[nodiscard]] IgnoredKey meaning_of_ignored(const Value& config, std::string_view key);
 
 /// The "model_type", or "_class_name", of every architecture that is read.
-[[nodiscard]] std::vector<std::string_view> huggingface_architectures();
+[[nodiscard]] std::vector<std::string> huggingface_architectures();
 
 }  // namespace titer
