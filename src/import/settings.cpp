@@ -1,12 +1,12 @@
 #include "titer/import/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "titer/input/words.hpp"
 #include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -30,11 +30,8 @@ std::optional<double> number_of(const Value& value) {
   }
   std::string digits(trimmed(value.text));
   digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
-  double number = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [rest, error] = std::from_chars(digits.data(), end, number);
-  const bool is_number = error == std::errc() && rest == end && std::isfinite(number);
-  return is_number ? std::optional(number) : std::nullopt;
+  const auto number = number_of_text<double>(digits);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // What became of each setting: used, known to be harmless, not read, left open.
 
 #include <algorithm>
-#include <charconv>
 
 #include "titer/import/settings.hpp"
 #include "titer/input/known_settings.hpp"
 #include "titer/input/words.hpp"
 #include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -28,19 +28,12 @@ bool asks_for_nothing(const Value& value) {
   }
 }
 
-std::optional<double> number_of_text(std::string_view text) {
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = error == std::errc() && rest == text.data() + text.size();
-  return is_number ? std::optional(number) : std::nullopt;
-}
-
 /// 1.0 is 1, and True true.
 bool says(const Value& value, const Value& usual) {
   const std::string written = lower(bare_text(value));
   const std::string other = lower(bare_text(usual));
-  const auto a = number_of_text(written);
-  const auto b = number_of_text(other);
+  const auto a = number_of_text<double>(written);
+  const auto b = number_of_text<double>(other);
   return a && b ? *a == *b : written == other;
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "titer/import/settings.hpp"
 #include "titer/input/words.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -55,12 +55,8 @@ std::vector<std::size_t> ends_of_parts(std::string_view text) {
 }
 
 std::optional<double> plain_number(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
-  text.remove_prefix(begin);
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && rest == text.data() + text.size() ? std::optional(number)
-                                                                   : std::nullopt;
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return number_of_text<double>(text);
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 
 #include "titer/scenario/data_files.hpp"
 #include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/units/taken_number.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -247,14 +247,12 @@ std::optional<Value> scaled(const Value& figure, double factor) {
   if (figure.kind == Value::Kind::number) {
     return parse_json(fmt::format("{:.6g}", figure.number * factor), "").root;
   }
-  double number = 0;
-  const char* const end = figure.text.data() + figure.text.size();
-  const auto [unit, error] = std::from_chars(figure.text.data(), end, number);
-  if (figure.kind != Value::Kind::text || error != std::errc()) {
+  std::string_view unit = figure.text;
+  const auto number = take_number<double>(unit);
+  if (figure.kind != Value::Kind::text || !number) {
     return std::nullopt;
   }
-  return Value(fmt::format(
-      "{:.6g}{}", number * factor, std::string_view(unit, static_cast<std::size_t>(end - unit))));
+  return Value(fmt::format("{:.6g}{}", *number * factor, unit));
 }
 
 }  // namespace titer

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "titer/sweep/row_file.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/units/taken_number.hpp"
 
 namespace titer {
 namespace {
@@ -67,14 +67,12 @@ std::string incomplete_text(const fs::path& path, const RowLogReader& log) {
 using ShardNames = std::map<std::size_t, std::map<std::size_t, fs::path>>;
 
 /// What stands between `before` and whatever follows the number; 0 where it is none.
-std::size_t take_number(std::string_view& text, std::string_view before) {
-  std::size_t number = 0;
-  if (text.starts_with(before)) {
-    text.remove_prefix(before.size());
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+std::size_t take_behind(std::string_view before, std::string_view& text) {
+  if (!text.starts_with(before)) {
+    return 0;
   }
-  return number;
+  text.remove_prefix(before.size());
+  return take_number<std::size_t>(text).value_or(0);
 }
 
 ShardNames names_beside(const fs::path& file) {
@@ -86,8 +84,8 @@ ShardNames names_beside(const fs::path& file) {
     const std::string name = entry.path().filename().string();
     std::string_view ending = name;
     ending.remove_prefix(name.starts_with(stem) ? stem.size() : name.size());
-    const std::size_t number = take_number(ending, ".shard-");
-    const std::size_t size = take_number(ending, "-of-");
+    const std::size_t number = take_behind(".shard-", ending);
+    const std::size_t size = take_behind("-of-", ending);
     if (number < 1 || number > size || (!ending.empty() && ending != ".partial")) {
       continue;
     }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "titer/units/listed.hpp"
+#include "titer/units/taken_number.hpp"
 
 namespace titer {
 namespace {
@@ -235,16 +236,14 @@ std::optional<AnyQuantity> parse_one_of(std::string_view text, std::index_sequen
 
 template <class Q>
 std::optional<Q> parse(std::string_view text) {
-  double number = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) {
+  const auto number = take_number<double>(text);
+  if (!number) {
     return std::nullopt;
   }
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   for (const Unit& unit : Table<Q>::units) {
     if (unit.name == text) {
-      const double si = number * unit.size;
+      const double si = *number * unit.size;
       return std::isfinite(si) ? std::optional<Q>(Q::from_si(si)) : std::nullopt;
     }
   }

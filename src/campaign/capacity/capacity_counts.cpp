@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "titer/units/taken_number.hpp"
 
 namespace titer {
 
@@ -57,33 +58,25 @@ std::optional<double> read_share(Reader& in, std::string_view key, const ShareLi
 std::optional<double> parse_count(std::string_view text) {
   constexpr std::array<std::pair<char, double>, 5> sizes = {
       {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'T', 1e12}}};
-  double count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || !std::isfinite(count) || count <= 0) {
+  const auto count = take_number<double>(text);
+  if (!count || !std::isfinite(*count) || *count <= 0) {
     return std::nullopt;
   }
-  if (rest == end) {
+  if (text.empty()) {
     return count;
   }
-  const char letter = *rest;
   const auto* size =
-      std::ranges::find_if(sizes, [=](const auto& known) { return known.first == letter; });
-  return rest + 1 == end && size != sizes.end() ? std::optional(count * size->second)
-                                                : std::nullopt;
+      std::ranges::find_if(sizes, [=](const auto& known) { return known.first == text.front(); });
+  return text.size() == 1 && size != sizes.end() ? std::optional(*count * size->second)
+                                                 : std::nullopt;
 }
 
 std::optional<double> parse_share(std::string_view text) {
-  const char* const end = text.data() + text.size();
-  double share = 0;
-  const auto [rest, error] = std::from_chars(text.data(), end, share);
-  if (error != std::errc()) {
-    return std::nullopt;
+  const auto share = take_number<double>(text);
+  if (!share || text.empty()) {
+    return share;
   }
-  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-  const bool is_percent = unit == "%" || unit == " %";
-  return is_percent || unit.empty() ? std::optional(is_percent ? share / 100 : share)
-                                    : std::nullopt;
+  return text == "%" || text == " %" ? std::optional(*share / 100) : std::nullopt;
 }
 
 std::string offer_of_batch(std::int64_t batch, std::optional<std::int64_t> other) {

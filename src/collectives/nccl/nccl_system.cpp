@@ -1,10 +1,10 @@
 // What NCCL sees of a machine: reading it, and the channels that its search would find.
 
 #include <algorithm>
-#include <charconv>
 
 #include "titer/collectives/nccl/nccl.hpp"
 #include "titer/hardware/noted_fields.hpp"
+#include "titer/units/taken_number.hpp"
 
 namespace titer {
 namespace {
@@ -25,10 +25,9 @@ std::optional<NcclVersion> parse_version(std::string_view text) {
     return std::nullopt;
   }
   text.remove_prefix(2);
-  NcclVersion version;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version.minor);
-  const bool whole = end == text.data() + text.size() || *end == '.';
-  return error == std::errc() && whole ? std::optional(version) : std::nullopt;
+  const auto minor = take_number<decltype(NcclVersion::minor)>(text);
+  const bool is_whole = text.empty() || text.front() == '.';
+  return minor && is_whole ? std::optional(NcclVersion{.minor = *minor}) : std::nullopt;
 }
 
 constexpr std::string_view kPath = "library.";  // of its figures

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "titer/units/number_text.hpp"
 
 #include "import/import_parts.hpp"
 
@@ -49,17 +50,14 @@ class MegatronTraining {
   /// "0:384 200B:768": from so many tokens on so many sequences.
   void last_batch() {
     const std::string text = in_.text("step_batch_size_schedule").value_or("");
-    const std::size_t colon = text.rfind(':');
-    std::int64_t batch = 0;
-    const char* const end = text.data() + text.size();
-    const char* const begin = colon == std::string::npos ? end : text.data() + colon + 1;
-    const auto [rest, error] = std::from_chars(begin, end, batch);
-    if (error != std::errc() || rest != end || batch < 1) {
+    const std::size_t colon = std::min(text.rfind(':'), text.size() - 1);
+    const auto batch = number_of_text<std::int64_t>(std::string_view(text).substr(colon + 1));
+    if (!batch || *batch < 1) {
       in_.fail("step_batch_size_schedule", "expected batches such as 0:384 200B:768");
       return;
     }
     assume(task_, "step_batch_size_schedule", "the last batch of the schedule is taken");
-    training_.add("global_batch", Value(batch));
+    training_.add("global_batch", Value(*batch));
   }
 
   /// What is narrow besides the products of layers.

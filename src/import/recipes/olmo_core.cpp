@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "import/hf/hf_parts.hpp"
 #include "olmo_core_parts.hpp"
 #include "recipe_parts.hpp"
 #include "titer/script/python/python_values.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -143,10 +143,8 @@ class OlmoCore {
       return std::nullopt;
     }
     text.remove_prefix(world.size());
-    std::int64_t shard = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), shard);
-    const bool is_number = error == std::errc() && rest == text.data() + text.size() && shard > 0;
-    return is_number ? std::optional(shard) : std::nullopt;
+    const auto shard = number_of_text<std::int64_t>(text);
+    return shard && *shard > 0 ? shard : std::nullopt;
   }
 
   void read_recompute() {

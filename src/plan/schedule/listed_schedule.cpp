@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/plan/schedule/schedule_run.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/taken_number.hpp"
 
 namespace titer {
 namespace {
@@ -37,25 +37,20 @@ std::vector<std::string_view> split(std::string_view text, char mark) {
 }
 
 /// Takes a number below `end` from the front of the text.
-std::optional<int> take_number(std::string_view& text, int end) {
-  int number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number < 0 || number >= end) {
-    return std::nullopt;
-  }
-  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
-  return number;
+std::optional<int> take_below(int end, std::string_view& text) {
+  const auto number = take_number<int>(text);
+  return number && *number >= 0 && *number < end ? number : std::nullopt;
 }
 
 std::optional<Written> parse_action(std::string_view text) {
   text = trimmed(text);
-  const auto stage = take_number(text, kMostStages);
+  const auto stage = take_below(kMostStages, text);
   if (!stage || text.empty()) {
     return std::nullopt;
   }
   const std::size_t pass = kPassLetters.find(text.front());
   text.remove_prefix(1);
-  const auto micro_batch = take_number(text, kMostMicroBatches);
+  const auto micro_batch = take_below(kMostMicroBatches, text);
   if (pass == std::string_view::npos || !micro_batch || !text.empty()) {
     return std::nullopt;
   }

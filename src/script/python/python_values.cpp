@@ -1,7 +1,6 @@
 #include "titer/script/python/python_values.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "titer/input/words.hpp"
 #include "titer/script/python/python_syntax.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -106,16 +106,11 @@ class Expressions {
   static std::optional<Value> number_of(std::string_view text) {
     std::string digits(text);
     digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
-    std::int64_t integer = 0;
-    const char* const end = digits.data() + digits.size();
-    if (const auto [rest, error] = std::from_chars(digits.data(), end, integer);
-        error == std::errc() && rest == end) {
-      return Value(integer);
+    if (const auto integer = number_of_text<std::int64_t>(digits)) {
+      return Value(*integer);
     }
-    double number = 0;
-    const auto [rest, error] = std::from_chars(digits.data(), end, number);
-    const bool is_number = error == std::errc() && rest == end && std::isfinite(number);
-    return is_number ? std::optional<Value>(number) : std::nullopt;
+    const auto number = number_of_text<double>(digits);
+    return number && std::isfinite(*number) ? std::optional<Value>(*number) : std::nullopt;
   }
 
   /// Name(key=value, …) is an object; another expression is open.

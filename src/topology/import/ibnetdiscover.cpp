@@ -3,10 +3,10 @@
 
 #include "titer/topology/import/fabric_files.hpp"
 #include "titer/units/blanks.hpp"
+#include "titer/units/taken_number.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <set>
 #include <tuple>
@@ -33,16 +33,13 @@ constexpr std::array<LaneSpeed, 9> kLaneSpeeds = {{{"SDR", 2 * 1_Gbps},
 
 /// "4xHDR"
 std::optional<BytesPerSecond> cable_bandwidth(std::string_view text) {
-  int lanes = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), lanes);
-  const auto at = static_cast<std::size_t>(rest - text.data());
-  if (error != std::errc() || lanes < 1 || lanes > 12 || at >= text.size() || text[at] != 'x') {
+  const auto lanes = take_number<int>(text);
+  if (!lanes || *lanes < 1 || *lanes > 12 || !text.starts_with('x')) {
     return std::nullopt;
   }
-  const std::string_view name = text.substr(at + 1);
-  const auto* speed =
-      std::ranges::find_if(kLaneSpeeds, [&](const auto& known) { return known.name == name; });
-  return speed == kLaneSpeeds.end() ? std::nullopt : std::optional(lanes * speed->bandwidth);
+  const auto* speed = std::ranges::find_if(
+      kLaneSpeeds, [&](const auto& known) { return known.name == text.substr(1); });
+  return speed == kLaneSpeeds.end() ? std::nullopt : std::optional(*lanes * speed->bandwidth);
 }
 
 /// A switch, or a host's adapter.
@@ -70,13 +67,12 @@ std::optional<std::string_view> take_quoted(std::string_view line, std::size_t& 
 
 /// The number in brackets that begins at `at`: "[12]".
 std::optional<int> bracketed(std::string_view line, std::size_t at) {
-  int port = 0;
   if (at >= line.size() || line[at] != '[') {
     return std::nullopt;
   }
-  const auto [rest, error] = std::from_chars(line.data() + at + 1, line.data() + line.size(), port);
-  const bool closes = rest != line.data() + line.size() && *rest == ']';
-  return error == std::errc() && closes ? std::optional(port) : std::nullopt;
+  line.remove_prefix(at + 1);
+  const auto port = take_number<int>(line);
+  return line.starts_with(']') ? port : std::nullopt;
 }
 
 /// "H-0xa088…" and "H-a088…" are one.
