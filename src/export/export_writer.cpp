@@ -40,29 +40,6 @@ void add_once(Frontier& frontier, RankGraph::Id id) {
   }
 }
 
-TaskPart part_of(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return TaskPart::forward;
-    case Pass::backward:
-    case Pass::input_gradient:
-      return TaskPart::backward;
-    case Pass::weight_gradient:
-      return TaskPart::weight_gradient;
-  }
-  ensure(false, "a pass is one of the enumerated ones");
-  return TaskPart::forward;
-}
-
-TaskPart part_of(PassComm comm) {
-  constexpr std::array<TaskPart, kPassComms> parts = {TaskPart::tensor_comm,
-                                                      TaskPart::context_comm,
-                                                      TaskPart::expert_comm,
-                                                      TaskPart::data_comm,
-                                                      TaskPart::host_copy};
-  return parts[static_cast<std::size_t>(comm)];
-}
-
 ExportedStep::Writer::Writer(const ExportedStep& step, int rank)
     : step_(step),
       scenario_(step.seen_by(rank).scenario),

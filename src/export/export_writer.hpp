@@ -13,10 +13,6 @@ namespace titer {
 /// What the next node of a row waits for.
 using Frontier = std::vector<RankGraph::Id>;
 void add_once(Frontier& frontier, RankGraph::Id id);
-/// What a pass's own kernels count as.
-[[nodiscard]] TaskPart part_of(Pass pass);
-/// What its transfers count as.
-[[nodiscard]] TaskPart part_of(PassComm comm);
 
 /// Whether its groups have the same parameters: all their collectives are in a row.
 [[nodiscard]] constexpr bool synchronises(GroupRole role) {

@@ -133,20 +133,24 @@ void RankBuilder::add_exposed(const Segment& segment, PassComm comm) {
   }
 }
 
+TaskPart part_of(PassComm comm) {
+  constexpr std::array<TaskPart, kPassComms> parts = {TaskPart::tensor_comm,
+                                                      TaskPart::context_comm,
+                                                      TaskPart::expert_comm,
+                                                      TaskPart::data_comm,
+                                                      TaskPart::host_copy};
+  return parts[static_cast<std::size_t>(comm)];
+}
+
 Instruction RankBuilder::pass_transfer(const Segment& segment, PassComm comm, Ticks duration) {
   constexpr std::array<DeviceLane, kPassComms> lanes = {DeviceLane::tensor_comm,
                                                         DeviceLane::context_comm,
                                                         DeviceLane::expert_comm,
                                                         DeviceLane::data_comm,
                                                         DeviceLane::host_copy};
-  constexpr std::array<TaskPart, kPassComms> parts = {TaskPart::tensor_comm,
-                                                      TaskPart::context_comm,
-                                                      TaskPart::expert_comm,
-                                                      TaskPart::data_comm,
-                                                      TaskPart::host_copy};
   return {.duration = duration,
           .lane = lanes[static_cast<std::size_t>(comm)],
-          .part = parts[static_cast<std::size_t>(comm)],
+          .part = part_of(comm),
           .affected = affected_by(comm),
           .stage = static_cast<std::int16_t>(segment.stage),
           .micro_batch = segment.micro_batch,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "playback.hpp"
 #include "span_limit.hpp"
@@ -17,32 +18,18 @@
 namespace titer {
 namespace {
 
-Seconds& part_of(Breakdown& breakdown, TaskPart part) {
-  switch (part) {
-    case TaskPart::forward:
-      return breakdown.forward;
-    case TaskPart::backward:
-    case TaskPart::weight_gradient:
-      return breakdown.backward;
-    case TaskPart::recompute:
-      return breakdown.recompute;
-    case TaskPart::optimizer:
-      return breakdown.optimizer;
-    case TaskPart::tensor_comm:
-      return breakdown.tensor_comm;
-    case TaskPart::pipeline_comm:
-      return breakdown.pipeline_comm;
-    case TaskPart::data_comm:
-      return breakdown.data_comm;
-    case TaskPart::context_comm:
-      return breakdown.context_comm;
-    case TaskPart::expert_comm:
-      return breakdown.expert_comm;
-    case TaskPart::host_copy:
-      return breakdown.host_comm;
-  }
-  return breakdown.other;
-}
+/// Where the time of each part is counted.
+constexpr std::array<Seconds Breakdown::*, kTaskParts> kCountedIn = {&Breakdown::forward,
+                                                                     &Breakdown::backward,
+                                                                     &Breakdown::backward,
+                                                                     &Breakdown::recompute,
+                                                                     &Breakdown::optimizer,
+                                                                     &Breakdown::tensor_comm,
+                                                                     &Breakdown::context_comm,
+                                                                     &Breakdown::expert_comm,
+                                                                     &Breakdown::pipeline_comm,
+                                                                     &Breakdown::data_comm,
+                                                                     &Breakdown::host_comm};
 
 void fill_breakdown(const RankAccount& account, Ticks makespan, StepResult& result) {
   result.breakdown = {};
@@ -52,7 +39,7 @@ void fill_breakdown(const RankAccount& account, Ticks makespan, StepResult& resu
   ticks[static_cast<std::size_t>(TaskPart::backward)] +=
       std::exchange(ticks[static_cast<std::size_t>(TaskPart::weight_gradient)], 0);
   for (std::size_t part = 0; part < kTaskParts; ++part) {
-    part_of(result.breakdown, static_cast<TaskPart>(part)) += to_seconds(ticks[part]);
+    result.breakdown.*kCountedIn[part] += to_seconds(ticks[part]);
     idle -= ticks[part];
   }
   result.breakdown.bubble = to_seconds(idle);

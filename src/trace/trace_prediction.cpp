@@ -38,24 +38,11 @@ TraceCategory category_of(Collective collective) {
   return other_comm;
 }
 
-/// The purposes in the order of kCommunicationParts.
+/// The purposes in the order of kCommunicationParts, which is that of parts.
 std::optional<std::size_t> purpose_of(TaskPart part) {
-  switch (part) {
-    case TaskPart::tensor_comm:
-      return 0;
-    case TaskPart::context_comm:
-      return 1;
-    case TaskPart::expert_comm:
-      return 2;
-    case TaskPart::pipeline_comm:
-      return 3;
-    case TaskPart::data_comm:
-      return 4;
-    case TaskPart::host_copy:
-      return 5;
-    default:
-      return std::nullopt;
-  }
+  const auto first = static_cast<std::size_t>(TaskPart::tensor_comm);
+  const auto place = static_cast<std::size_t>(part);
+  return place < first ? std::nullopt : std::optional(place - first);
 }
 constexpr std::size_t kPurposes = kCommunicationParts.size();
 

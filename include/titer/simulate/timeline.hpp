@@ -68,6 +68,15 @@ inline constexpr std::array<std::string_view, 11> kTaskPartNames = {"forward",
 [[nodiscard]] constexpr std::string_view name(TaskPart part) {
   return kTaskPartNames[static_cast<std::size_t>(part)];
 }
+/// What a pass's own kernels count as.
+[[nodiscard]] constexpr TaskPart part_of(Pass pass) {
+  constexpr std::array<TaskPart, kPasses> parts = {
+      TaskPart::forward, TaskPart::backward, TaskPart::backward, TaskPart::weight_gradient};
+  return parts[static_cast<std::size_t>(pass)];
+}
+enum class PassComm : std::uint8_t;
+/// What its transfers count as.
+[[nodiscard]] TaskPart part_of(PassComm comm);
 
 /// Something that a lane of a rank did.
 struct LaneSpan {

@@ -16,15 +16,7 @@ namespace titer {
 namespace {
 
 std::string_view name_of(NetworkFidelity fidelity) {
-  switch (fidelity) {
-    case NetworkFidelity::closed:
-      return "closed";
-    case NetworkFidelity::busiest:
-      return "busiest";
-    case NetworkFidelity::flow:
-      return "flow";
-  }
-  return "";
+  return kNetworkFidelities[static_cast<std::size_t>(fidelity)].name;
 }
 
 std::string torus_text(const TorusShape& torus) {

@@ -43,33 +43,13 @@ SpanReader::PassKey SpanReader::key(const LaneSpan& span) {
   return {span.rank, span.stage.value_or(-1), span.micro_batch.value_or(-1)};
 }
 
+/// Paints are in the order of parts, input gradients behind whole backward passes.
 Paint SpanReader::paint(const LaneSpan& span) const {
-  switch (span.part) {
-    case TaskPart::forward:
-      return Paint::forward;
-    case TaskPart::backward:
-      return std::ranges::binary_search(split_, key(span)) ? Paint::input_gradient
-                                                           : Paint::backward;
-    case TaskPart::weight_gradient:
-      return Paint::weight_gradient;
-    case TaskPart::recompute:
-      return Paint::recompute;
-    case TaskPart::optimizer:
-      return Paint::optimizer;
-    case TaskPart::tensor_comm:
-      return Paint::tensor_comm;
-    case TaskPart::context_comm:
-      return Paint::context_comm;
-    case TaskPart::expert_comm:
-      return Paint::expert_comm;
-    case TaskPart::pipeline_comm:
-      return Paint::pipeline_comm;
-    case TaskPart::data_comm:
-      return Paint::data_comm;
-    case TaskPart::host_copy:
-      return Paint::host_copy;
-  }
-  return Paint::host_copy;
+  static_assert(kPaintCount == kTaskPartNames.size() + 1);
+  const bool is_behind = span.part == TaskPart::backward
+                             ? std::ranges::binary_search(split_, key(span))
+                             : span.part > TaskPart::backward;
+  return static_cast<Paint>(static_cast<int>(span.part) + (is_behind ? 1 : 0));
 }
 
 int SpanReader::chunk(const LaneSpan& span) const {

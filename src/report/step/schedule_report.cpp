@@ -14,19 +14,6 @@
 namespace titer {
 namespace {
 
-TaskPart part_of(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return TaskPart::forward;
-    case Pass::weight_gradient:
-      return TaskPart::weight_gradient;
-    case Pass::backward:
-    case Pass::input_gradient:
-      break;
-  }
-  return TaskPart::backward;
-}
-
 /// Messages: each forward pass waits for that of the stage before, each gradient for that of the
 /// stage after.
 std::vector<SpanFlow> messages_of(const std::vector<LaneSpan>& spans) {
