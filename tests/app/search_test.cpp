@@ -124,7 +124,8 @@ TEST(AppSearch, SharesOutLayersThatStagesDoNotDivide) {
                               "--batch=256",
                               "--sequence=4096",
                               "--set=space.pipeline=16",
-                              "--set=space.virtual_stages=1"});
+                              "--set=space.virtual_stages=1",
+                              "--set=space.tensor=1"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(contains(outcome.out, "61 layers evenly over 16 stages: 1 x 3, 14 x 4, 1 x 2\n"));
 }
@@ -271,6 +272,9 @@ TEST(AppSearch, SaysWhereEventsDiffer) {
                                           "--devices=64",
                                           "--batch=32",
                                           "--sequence=4096",
+                                          "--set=space.tensor=1",
+                                          "--set=space.pipeline=2",
+                                          "--set=space.context=2",
                                           "--top=1",
                                           "--out=" + best}));
   const Document events =

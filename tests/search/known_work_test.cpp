@@ -9,6 +9,7 @@
 
 #include "titer/campaign/capacity.hpp"
 #include "titer/scenario/command_text.hpp"
+#include "titer/scenario/notes.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/search/search.hpp"
 
@@ -133,11 +134,14 @@ TEST(KnownWork, FindsTheSamePlanWithoutReasons) {
     Scenario scenario;
     source.read_unchecked(scenario);
     scenario.cluster.nodes.reset();
+    // Other micro-batches are as many layers again.
+    SearchSpace space = full_space(scenario, std::array{std::int64_t{64}});
+    space.micro_batch = {1, 2};
     const auto best = [&](double least, bool tells_reasons, KnownWork& known) {
       Search search{.title = {},
                     .source = ScenarioSource(Document()),
                     .scenario = scenario,
-                    .space = full_space(scenario, std::array{std::int64_t{64}}),
+                    .space = space,
                     .devices = {64},
                     .objectives = {Objective::time},
                     .top = 1};
@@ -200,6 +204,7 @@ TEST(KnownWork, LeavesTheBestPlansAsTheyAre) {
   CapacityQuestion question;
   question.scenario = experts_on(16);
   question.scenario.training.global_batch = 512;
+  question.abilities = software_abilities(ScenarioSource::load("mixtral-8x7b-64xh100"));
   const PlanFinder going_on = searched_plans(2);
   for (const std::int64_t devices : {64, 128, 64}) {
     const PlannedStep again = going_on(question, devices);
