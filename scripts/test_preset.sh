@@ -20,5 +20,7 @@ cd "$root"
 quietly 'Configuring' cmake --preset "$preset"
 quietly 'Building' cmake --build --preset "$preset" --parallel "$jobs"
 
+# Of an allocation the calls nearest to it are kept: all of them would take an eighth longer.
+export ASAN_OPTIONS="malloc_context_size=3${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export LSAN_OPTIONS="suppressions=$root/scripts/leaks.supp:print_suppressions=0"
 run_ctest "$root/build-$preset" "$@"
