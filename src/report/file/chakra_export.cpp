@@ -15,7 +15,6 @@
 #include <chakra.pb.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-#include <google/protobuf/util/delimited_message_util.h>
 #endif
 
 namespace titer {
@@ -268,8 +267,8 @@ class TraceWriter {
     ends.push_back(written_++);
   }
   void write(const google::protobuf::MessageLite& message) {
-    ensure(google::protobuf::util::SerializeDelimitedToCodedStream(message, &stream_),
-           "text takes any number of bytes");
+    stream_.WriteVarint32(static_cast<std::uint32_t>(message.ByteSizeLong()));
+    ensure(message.SerializeToCodedStream(&stream_), "text takes any number of bytes");
   }
 
   const ExportedStep& step_;
