@@ -18,12 +18,13 @@ class PassSlot {
     more_.exposed[of] += time;
     more_.transfers[of] += time;
   }
-  /// As far as there is room; the rest.
+  /// As far as there is room; the rest. Copies to and from the host take no kernels of the device,
+  /// which has engines for them, and slow nothing.
   Seconds hide(Seconds time, PassComm of) {
     const Seconds hidden = std::min(time, room_);
     room_ -= hidden;
     more_.transfers[of] += hidden;
-    more_.compute += (slowdown_ - 1.0) * hidden;
+    more_.compute += (of == PassComm::host ? 0.0 : slowdown_ - 1.0) * hidden;
     return time - hidden;
   }
   void put(Seconds time, PassComm of, bool beside) { expose(beside ? hide(time, of) : time, of); }
