@@ -159,6 +159,16 @@ std::string expected_of_run(const DataKind& kind, std::string_view run) {
          "as `titer schema " + std::string(kind.name) + "` says";
 }
 
+std::string suggested_name(std::string_view word,
+                           const std::vector<std::string>& names,
+                           std::string_view otherwise) {
+  const std::string longer = names_with(word, names);
+  const std::vector<std::string_view> all(names.begin(), names.end());
+  const bool is_part =
+      !longer.empty() && closest(word, all).find(lower(word)) == std::string_view::npos;
+  return is_part ? "; names with it: " + longer : suggestion(word, all, otherwise);
+}
+
 fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs::path& folder) {
   if (looks_like_file(name_or_file)) {
     std::error_code ignored;
@@ -178,13 +188,10 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
     message +=
         ", a model has: `titer new --model " + std::string(name_or_file) + "` makes a run of it";
   }
-  std::string others;
-  if (const std::string longer = names_with(name_or_file, names); !longer.empty()) {
-    others = "; names with it: " + longer;
-  } else if (kind.name != kSettingsData.name) {  // which no command lists
-    others = "; `titer list " + plural(kind.name) + "` shows them";
-  }
-  throw InputError(message + suggestion(name_or_file, names, others) +
+  const std::string others = kind.name == kSettingsData.name  // which no command lists
+                                 ? ""
+                                 : "; `titer list " + plural(kind.name) + "` shows them";
+  throw InputError(message + suggested_name(name_or_file, names, others) +
                    " (a file is given by a path with a slash or ending in .json)");
 }
 

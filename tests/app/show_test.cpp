@@ -24,6 +24,7 @@ TEST(AppShow, RefusesUnknownAndAmbiguousNames) {
   EXPECT_EQ(unknown.code, 2);
   EXPECT_EQ(unknown.out, "");
   EXPECT_EQ(unknown.err, "dgx-h10: nothing shipped has this name; did you mean \"dgx-h100\"?\n");
+  EXPECT_TRUE(contains(titer({"show", "h100"}).err, "has this name; names with it: h100-"));
   const TemporaryFolder own;
   for (const char* kind : {"models", "configs/clusters"}) {
     std::filesystem::create_directories(own.path() / kind);

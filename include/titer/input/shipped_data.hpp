@@ -52,6 +52,12 @@ inline constexpr DataKind kSettingsData = {
 /// Of such a text what it holds, and of another one itself. `source`: who gave it, in messages.
 [[nodiscard]] Value written_or_named(std::string_view text, const std::string& source);
 
+/// The end of a message about a name that is not there: the one it is likely to mean, those that it
+/// is a part of, or `otherwise`.
+[[nodiscard]] std::string suggested_name(std::string_view word,
+                                         const std::vector<std::string>& names,
+                                         std::string_view otherwise);
+
 /// The file that a shipped name or a path means: one that is found from `folder` (of the file that
 /// refers to it), else from the working folder. Throws InputError with suggestions for a name that
 /// is not shipped.

@@ -36,9 +36,10 @@ std::vector<const DataKind*> kinds_with(const std::string& name) {
     names.insert(names.end(), own.begin(), own.end());
   }
   if (found.empty()) {
-    throw InputError(fmt::format("{}: nothing shipped has this name{}",
-                                 name,
-                                 suggestion(name, names, "; `titer list` shows what there is")));
+    throw InputError(
+        fmt::format("{}: nothing shipped has this name{}",
+                    name,
+                    suggested_name(name, names, "; `titer list` shows what there is")));
   }
   return found;
 }
