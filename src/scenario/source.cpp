@@ -30,7 +30,7 @@ struct OtherFile {
   std::string_view what;
   std::string_view takes;
 };
-constexpr std::array<OtherFile, 11> kOtherFiles = {
+constexpr std::array<OtherFile, 13> kOtherFiles = {
     {{"axes", "a sweep", "titer sweep"},
      {"tokens", "a question of capacity", "titer capacity"},
      {"phases", "a course", "titer course"},
@@ -41,6 +41,8 @@ constexpr std::array<OtherFile, 11> kOtherFiles = {
      {"question", "a question", "titer ask"},
      {"scenario", "a search", "titer search"},
      {"layers", "a model", "titer new --model"},
+     {"blocks", "a model", "titer new --model"},
+     {"tables", "a model", "titer new --model"},
      {"chip", "a cluster", "titer new --cluster"}}};
 
 /// Throws InputError where a document is of another kind, with what takes it.
