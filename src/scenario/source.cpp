@@ -4,6 +4,7 @@
 #include <array>
 
 #include "derived_data.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -24,25 +25,20 @@ bool changes_shipped_data(const Value& value, const DataKind& kind) {
          (!is_other_model && std::ranges::none_of(kind.essential, has));
 }
 
-/// A file of another kind, by a key that no scenario has, and what takes it.
+/// A file of another kind, by keys that no scenario has, divided by blanks, and what takes it.
 struct OtherFile {
-  std::string_view key;
+  std::string_view keys;
   std::string_view what;
   std::string_view takes;
 };
-constexpr std::array<OtherFile, 13> kOtherFiles = {
+constexpr std::array<OtherFile, 8> kOtherFiles = {
     {{"axes", "a sweep", "titer sweep"},
      {"tokens", "a question of capacity", "titer capacity"},
-     {"phases", "a course", "titer course"},
-     {"jobs", "a course", "titer course"},
-     {"rounds", "a course", "titer course"},
-     {"queries", "a course", "titer course"},
+     {"phases jobs rounds queries", "a course", "titer course"},
      {"answers", "a report", "titer report"},
      {"question", "a question", "titer ask"},
      {"scenario", "a search", "titer search"},
-     {"layers", "a model", "titer new --model"},
-     {"blocks", "a model", "titer new --model"},
-     {"tables", "a model", "titer new --model"},
+     {"layers blocks tables", "a model", "titer new --model"},
      {"chip", "a cluster", "titer new --cluster"}}};
 
 /// Throws InputError where a document is of another kind, with what takes it.
@@ -51,10 +47,12 @@ void refuse_other_file(const Document& document, std::string_view file) {
     return;
   }
   for (const OtherFile& other : kOtherFiles) {
-    if (const Value* value = document.root.find(other.key); value != nullptr) {
-      throw InputError(document.where(value->origin) + ": " + std::string(other.key) +
-                       ": this is " + std::string(other.what) + ", no scenario: `" +
-                       std::string(other.takes) + " " + std::string(file) + "` takes it");
+    for (const std::string_view key : words_of(other.keys)) {
+      if (const Value* value = document.root.find(key); value != nullptr) {
+        throw InputError(document.where(value->origin) + ": " + std::string(key) + ": this is " +
+                         std::string(other.what) + ", no scenario: `" + std::string(other.takes) +
+                         " " + std::string(file) + "` takes it");
+      }
     }
   }
 }
