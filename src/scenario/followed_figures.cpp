@@ -9,7 +9,7 @@
 #include "titer/scenario/data_files.hpp"
 #include "titer/units/blanks.hpp"
 #include "titer/units/lists.hpp"
-#include "titer/units/taken_number.hpp"
+#include "titer/units/number_text.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {

@@ -12,7 +12,7 @@
 #include "titer/sweep/row_file.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
-#include "titer/units/taken_number.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {

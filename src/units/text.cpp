@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "titer/units/listed.hpp"
-#include "titer/units/taken_number.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {

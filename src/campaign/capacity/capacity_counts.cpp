@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "titer/units/taken_number.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 

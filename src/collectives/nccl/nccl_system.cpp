@@ -4,7 +4,7 @@
 
 #include "titer/collectives/nccl/nccl.hpp"
 #include "titer/hardware/noted_fields.hpp"
-#include "titer/units/taken_number.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "titer/units/number_text.hpp"
-
 #include "import/import_parts.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {

@@ -9,7 +9,7 @@
 #include "titer/input/reader.hpp"
 #include "titer/plan/schedule/schedule_run.hpp"
 #include "titer/units/blanks.hpp"
-#include "titer/units/taken_number.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "titer/topology/import/fabric_files.hpp"
 #include "titer/units/blanks.hpp"
-#include "titer/units/taken_number.hpp"
+#include "titer/units/number_text.hpp"
 
 #include <algorithm>
 #include <array>
