@@ -252,6 +252,9 @@ void read_training(const ImportTask& task) {
   if (in.raw("float8.filter_fqns") != nullptr) {
     assume(task, "float8.filter_fqns", "all products with weights are taken to be narrow");
   }
+  if (in.word("float8.recipe_name") == "rowwise") {
+    task.into.training.add("narrow_scaling", Value("row"));
+  }
   take_only(task, "float8.recipe_name", {"tensorwise", "rowwise"});
   in.skip("how scales are made",
           "float8.precompute_float8_dynamic_scale_for_fsdp float8.emulate "

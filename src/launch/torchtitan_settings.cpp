@@ -16,10 +16,21 @@ void put_model(const Scenario& scenario, LaunchList& list) {
     list.put("model.name", known->model);
     list.put("model.flavor", known->flavor);
   }
-  if (scenario.training.precision == DataType::fp8) {
-    Value converters = Value::make_array();
-    converters.push("float8");
-    list.put("model.converters", std::move(converters));
+}
+
+void put_float8(const Scenario& scenario, LaunchList& list) {
+  const Training& training = scenario.training;
+  if (training.precision != DataType::fp8) {
+    return;
+  }
+  const bool blocks = training.narrow_scaling == NarrowScaling::block;
+  Value converters = Value::make_array();
+  converters.push(blocks ? "mx" : "float8");
+  list.put("model.converters", std::move(converters));
+  list.put_if(scenario.plan.splits().weights && scenario.gathers_narrow_weights(),
+              "float8.enable_fsdp_float8_all_gather");
+  if (training.narrow_scaling == NarrowScaling::row) {
+    list.put("float8.recipe_name", "rowwise");
   }
 }
 
@@ -68,6 +79,7 @@ std::vector<LaunchSetting> torchtitan_settings(const Scenario& scenario) {
   const Training& training = scenario.training;
   LaunchList list;
   put_model(scenario, list);
+  put_float8(scenario, list);
   const bool has_parts = plan.pipeline > 1;  // in which the pipeline takes the batch
   list.put("training.local_batch_size",
            has_parts ? training.global_batch / plan.data : plan.micro_batch);

@@ -252,12 +252,18 @@ DataType precision_of(const RunRow& row, const RunHabits& habits) {
   throw InputError("precision \"" + row.text("precision") + "\"");
 }
 
-/// Whether scales are of blocks, of 32 numbers, or of 128, which are stood for by those: "mxfp8",
-/// "fp8 (blockwise)", "fp8_sc", "fp8 (1x128 tiles)".
-bool scales_blocks(const std::string& precision) {
-  return std::ranges::any_of(
-      std::array<std::string_view, 5>{"mxfp8", "block", "tile", "subchannel", "fp8sc"},
-      [&](std::string_view word) { return precision.find(word) != std::string::npos; });
+/// Scales of blocks are of 32 numbers, or of 128, which are stood for by those: "mxfp8",
+/// "fp8 (blockwise)", "fp8_sc", "fp8 (1x128 tiles)"; those of rows: "float8 rowwise".
+NarrowScaling scaling_of(const std::string& precision) {
+  const auto says = [&](std::string_view word) {
+    return precision.find(word) != std::string::npos;
+  };
+  constexpr std::array<std::string_view, 5> blocks = {
+      "mxfp8", "block", "tile", "subchannel", "fp8sc"};
+  if (std::ranges::any_of(blocks, says)) {
+    return NarrowScaling::block;
+  }
+  return says("rowwise") || says("row-wise") ? NarrowScaling::row : NarrowScaling::tensor;
 }
 
 }  // namespace
@@ -317,8 +323,8 @@ Training run_training(const RunRow& row,
     training.master_precision = DataType::bf16;
     training.state_precision = DataType::bf16;
   }
-  if (training.precision == DataType::fp8 && scales_blocks(precision_text(row))) {
-    training.narrow_scaling = NarrowScaling::block;
+  if (training.precision == DataType::fp8) {
+    training.narrow_scaling = scaling_of(precision_text(row));
   }
   return training;
 }

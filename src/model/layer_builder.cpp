@@ -39,22 +39,36 @@ void LayerBuilder::multiply(Operation& op, const Extent& e) const {
                               (2.0 * size_of(DataType::fp32) - element_);  // read and write the sum
 }
 
-void LayerBuilder::cast(Modules modules, const Narrowed& numbers) {
-  // Before numbers of fp4 their largest is looked for, by a pass of its own: one scale of the whole
-  // stands above those of blocks.  [Transformer Engine, NVFP4 recipe]
-  const double reads = slice_.product_type == DataType::fp4 ? 2.0 : 1.0;
-  // A copy by columns is for the weight gradient, where there is one.
-  const double copies = slice_.adapters || slice_.reads_columns ? 1.0 : 2.0;
-  const Bytes each = slice_.fuses_casts ? Bytes{} : reads * element_ + copies * product_element_;
+Operation LayerBuilder::conversion(Modules modules, const Narrowed& numbers) const {
   Operation op{.name = "cast", .modules = modules};
-  op.forward = memory(numbers.inputs * each);
-  op.input_gradient = memory(numbers.outputs * each);
+  if (!slice_.fuses_casts) {
+    // Before numbers of fp4 their largest is looked for, by a pass of its own: one scale of the
+    // whole stands above those of blocks.  [Transformer Engine, NVFP4 recipe]
+    const double reads = slice_.product_type == DataType::fp4 ? 2.0 : 1.0;
+    const Bytes by_rows = reads * element_ + product_element_;
+    // A pass that scales columns has them written one behind the other first.  [torchao,
+    // roofline_utils.py]
+    const Bytes by_columns = by_rows + (slice_.scales_rows ? element_ : Bytes{});
+    // A copy by columns is for the weight gradient, where there is one.
+    const bool needs_columns = !slice_.adapters && !slice_.reads_columns;
+    const Bytes along = slice_.casts_apart ? by_columns : product_element_;
+    const Bytes both = by_rows + (needs_columns ? along : Bytes{});
+    op.forward = memory(numbers.inputs * (slice_.casts_again ? by_rows : both));
+    op.input_gradient = memory(numbers.outputs * both);
+    if (slice_.casts_again && !slice_.adapters) {
+      op.weight_gradient = memory(numbers.inputs * by_columns);
+    }
+    if (slice_.casts_weights) {
+      op.forward.bytes += numbers.weights * by_rows;
+      op.input_gradient.bytes += numbers.weights * by_columns;
+    }
+  }
   if (slice_.transposes_weights) {
     const Bytes copy = numbers.weights * product_element_;
     op.input_gradient.bytes += 2.0 * copy;
     op.working = copy;
   }
-  add(op);
+  return op;
 }
 
 /// Of products in a narrow type one copy of the input is kept, by columns, as the weight gradient
@@ -106,12 +120,7 @@ void LayerBuilder::norm(Operation op, double width, double kept_width) {
 
 void LayerBuilder::column_product(const Product& p) {
   const bool narrow = is_narrow(p);
-  if (narrow) {
-    cast(p.modules,
-         {.inputs = outer_tokens_ * p.inner,
-          .outputs = tokens_ * p.columns / tensor_,
-          .weights = p.inner * p.columns / tensor_});
-  }
+  const bool gathers = slice_.tensor > 1 && slice_.sequence_parallel;
   // With sequence parallelism the input is gathered again for the weight gradient.
   Operation op = begin(p, outer_tokens_ * p.inner);
   multiply(op, {tokens_, p.inner, p.columns / tensor_, 1, narrow});
@@ -121,15 +130,26 @@ void LayerBuilder::column_product(const Product& p) {
   keep_every_second(p, op);
   op.output_gradient = tokens_ * p.columns / tensor_ * kept_gradient(narrow);
   const double full = tokens_ * (p.inner + p.carried);
-  const Bytes gathered = full * operand(narrow);
-  if (slice_.tensor > 1 && slice_.sequence_parallel) {
-    op.regather_transfer = {Collective::all_gather, tokens_ * p.inner * operand(narrow)};
+  if (gathers) {
+    op.regather_transfer = {Collective::all_gather, tokens_ * p.inner * gathered_number(narrow)};
   }
-  if (slice_.tensor > 1 && slice_.sequence_parallel && !p.shares_transfers) {
-    op.forward_transfer = {Collective::all_gather, gathered};
+  if (gathers && !p.shares_transfers) {
+    op.forward_transfer = {Collective::all_gather, full * gathered_number(narrow)};
     op.backward_transfer = {Collective::reduce_scatter, full * element_};
   } else if (slice_.tensor > 1 && !p.shares_transfers) {
     op.backward_transfer = {Collective::all_reduce, full * element_};
+  }
+  if (narrow) {
+    Operation cast = conversion(p.modules,
+                                {.inputs = converted_tokens() * p.inner,
+                                 .outputs = tokens_ * p.columns / tensor_,
+                                 .weights = p.inner * p.columns / tensor_});
+    if (slice_.scales_rows) {  // behind the gather, so that no product is beside it
+      cast.column_split = true;
+      std::swap(cast.forward_transfer, op.forward_transfer);
+      std::swap(cast.regather_transfer, op.regather_transfer);
+    }
+    add(cast);
   }
   add(op, p, Split::columns);
 }
@@ -137,12 +157,6 @@ void LayerBuilder::column_product(const Product& p) {
 void LayerBuilder::row_product(const Product& p) {
   const bool narrow = is_narrow(p);
   const double inputs = tokens_ * p.inner / tensor_;
-  if (narrow) {
-    cast(p.modules,
-         {.inputs = inputs,
-          .outputs = outer_tokens_ * p.columns,
-          .weights = p.inner / tensor_ * p.columns});
-  }
   Operation op = begin(p, inputs);
   multiply(op, {tokens_, p.inner / tensor_, p.columns, 1, narrow});
   const Bytes full = tokens_ * p.columns * element_;
@@ -151,10 +165,20 @@ void LayerBuilder::row_product(const Product& p) {
   op.output_gradient = tokens_ * p.columns * kept_gradient(narrow);
   if (slice_.tensor > 1 && slice_.sequence_parallel && !p.shares_transfers) {
     op.forward_transfer = {Collective::reduce_scatter, full};
-    op.backward_transfer = {Collective::all_gather, tokens_ * p.columns * operand(narrow)};
+    op.backward_transfer = {Collective::all_gather, tokens_ * p.columns * gathered_number(narrow)};
     op.kept_result = outer_tokens_ * p.columns * element_;  // of the sum, whatever was its part
   } else if (slice_.tensor > 1 && !p.shares_transfers) {
     op.forward_transfer = {Collective::all_reduce, full};
+  }
+  if (narrow) {
+    Operation cast = conversion(p.modules,
+                                {.inputs = inputs,
+                                 .outputs = converted_tokens() * p.columns,
+                                 .weights = p.inner / tensor_ * p.columns});
+    if (slice_.scales_rows) {
+      std::swap(cast.backward_transfer, op.backward_transfer);
+    }
+    add(cast);
   }
   add(op, p, Split::rows);
 }
@@ -162,10 +186,10 @@ void LayerBuilder::row_product(const Product& p) {
 void LayerBuilder::replicated_product(const Product& p) {
   const bool narrow = is_narrow(p);
   if (narrow) {
-    cast(p.modules,
-         {.inputs = outer_tokens_ * p.inner,
-          .outputs = outer_tokens_ * p.columns,
-          .weights = p.inner * p.columns});
+    add(conversion(p.modules,
+                   {.inputs = outer_tokens_ * p.inner,
+                    .outputs = outer_tokens_ * p.columns,
+                    .weights = p.inner * p.columns}));
   }
   Operation op = begin(p, outer_tokens_ * p.inner);
   multiply(op, {outer_tokens_, p.inner, p.columns, 1, narrow});

@@ -132,11 +132,18 @@ class LayerBuilder {
   };
   /// The conversion of a product's input to its type, and of its output's gradient; by rows, and by
   /// columns where a weight gradient reads such a copy. Its weights are transposed where no such
-  /// copy of them is kept.
-  void cast(Modules modules, const Narrowed& numbers);
+  /// copy of them is kept, and converted where they are held wide.
+  [[nodiscard]] Operation conversion(Modules modules, const Narrowed& numbers) const;
   /// Of all adapters that were added.
   [[nodiscard]] const ParameterCount& adapters() const { return adapters_; }
   [[nodiscard]] Bytes operand(bool narrow) const { return narrow ? product_element_ : element_; }
+  /// Of an operand that a tensor group gathers, and of how many tokens each rank converts it.
+  [[nodiscard]] Bytes gathered_number(bool narrow) const {
+    return slice_.scales_rows ? element_ : operand(narrow);
+  }
+  [[nodiscard]] double converted_tokens() const {
+    return slice_.scales_rows ? tokens_ : outer_tokens_;
+  }
   /// Of an operand that is kept for the weight gradient.
   [[nodiscard]] Bytes kept(bool narrow) const {
     return narrow ? slice_.kept_input.value_or(product_element_) : element_;

@@ -97,6 +97,11 @@ Slice Scenario::slice() const {
       .expert_tensor = plan.expert_tensor_degree(),
       .narrow_results = stack.memory.keeps_narrow_results,
       .fuses_casts = stack.kernels.fuses_casts,
+      .casts_again = stack.memory.keeps_wide_inputs,
+      .casts_apart = training.narrow_scaling == NarrowScaling::row ||
+                     (stack.memory.keeps_wide_inputs && !training.scales_fp8_by_tensor()),
+      .casts_weights = casts_weights(),
+      .scales_rows = training.narrow_scaling == NarrowScaling::row,
       .transposes_weights =
           training.transposes_narrow_weights && !cluster.chip.reads_narrow_columns,
       .reads_columns = training.scales_fp8_by_tensor() && cluster.chip.reads_narrow_columns,
@@ -147,17 +152,31 @@ std::optional<NarrowCopies> Scenario::narrow_copies() const {
       .layouts = training.scales_fp8_by_tensor() && is_one ? 1 : 2};
 }
 
-/// Blocks are gathered wide and cut behind that. [Megatron-LM, fp8_param_gather with mxfp8]
+/// Blocks and rows are gathered wide and cut behind that. [Megatron-LM, fp8_param_gather with
+/// mxfp8; torchao]
+bool Scenario::gathers_narrow_weights() const {
+  const std::optional<NarrowCopies> narrow = narrow_copies();
+  return narrow && training.narrow_scaling == NarrowScaling::tensor &&
+         training.precision != DataType::fp4 &&
+         (narrow->held == NarrowWeights::instead || narrow->held == NarrowWeights::gathered);
+}
+
 Bytes Scenario::weight_message() const {
   if (training.weight_messages) {
     return message_bytes(*training.weight_messages);
   }
+  return gathers_narrow_weights() ? size_of(training.precision)
+                                  : message_bytes(training.weight_type());
+}
+
+bool Scenario::casts_weights() const {
   const std::optional<NarrowCopies> narrow = narrow_copies();
-  const bool travels =
-      narrow && (narrow->held == NarrowWeights::instead || narrow->held == NarrowWeights::gathered);
-  return travels && narrow->number == size_of(training.precision)
-             ? narrow->number
-             : message_bytes(training.weight_type());
+  if (!narrow) {
+    return false;
+  }
+  return narrow->held == NarrowWeights::cast ||
+         (narrow->held == NarrowWeights::gathered &&
+          !(plan.splits().weights && gathers_narrow_weights()));
 }
 
 void scenario_blocks(const Scenario& scenario, ModelBlocks& blocks) {

@@ -50,8 +50,13 @@ void read_precision(const Field<T>& own, Reader& in, T& training) {
   if (precision->scaling == NarrowScaling::block) {
     training.narrow_scaling = NarrowScaling::block;
     const Value* scaling = in.raw("narrow_scaling");
-    if (scaling != nullptr && scaling->text == kNarrowScalings.front().name) {
-      in.fail(own.key, "mxfp8 has a scale for each block; expected fp8 with narrow_scaling tensor");
+    const auto is_other = [&](const Choice<NarrowScaling>& choice) {
+      return choice.value != NarrowScaling::block && choice.name == scaling->text;
+    };
+    if (scaling != nullptr && std::ranges::any_of(kNarrowScalings, is_other)) {
+      in.fail(
+          own.key,
+          "mxfp8 has a scale for each block; expected fp8 with narrow_scaling " + scaling->text);
     }
   }
 }
@@ -137,7 +142,7 @@ constexpr std::array kTrainingFields = {
         .or_else("the stack's for this precision"),
     fields::choice<&T::narrow_scaling, kNarrowScalings>(
         "narrow_scaling",
-        "of fp8: one scale for a `tensor`, or for a `block` of 32 numbers (mxfp8)")
+        "of fp8: one scale for a `tensor`, for a `row`, or for a `block` of 32 numbers (mxfp8)")
         .stands_alone(false),  // the precision may say it, too
     fields::flag<&T::transposes_narrow_weights>(
         "transposes_narrow_weights",

@@ -70,6 +70,19 @@ TEST(ImportTorchtitan, TheFirstReleasesToldHowManyPartsThereAre) {
             std::to_string(16 / 8));
 }
 
+TEST(ImportTorchtitan, ScalesOfRowsAreNotThoseOfTensors) {
+  const auto scaling = [](const std::string& recipe) {
+    return member(of("[model]\nname = \"llama3\"\nflavor = \"8B\"\nconverters = [\"float8\"]\n"
+                     "[training]\nlocal_batch_size = 1\nseq_len = 4096\n"
+                     "[float8]\nrecipe_name = \"" +
+                     recipe + "\"\n")
+                      .training,
+                  "narrow_scaling");
+  };
+  EXPECT_EQ(scaling("rowwise"), "\"row\"");
+  EXPECT_EQ(scaling("tensorwise"), "absent");
+}
+
 TEST(ImportTorchtitan, ScalesOfBlocksAreNoOrdinaryFloat8) {
   const ImportedRun run =
       of("[model]\nname = \"llama3\"\nflavor = \"8B\"\nconverters = [\"quantize.linear.mx\"]\n"

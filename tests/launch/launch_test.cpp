@@ -97,6 +97,27 @@ TEST(Launch, IsReadBackOfShardedParametersToo) {
   }
 }
 
+TEST(Launch, TellsTorchtitanHowFloat8IsScaledAndGathered) {
+  const testing::TemporaryFolder folder;
+  for (const Choice<NarrowScaling>& scaling : kNarrowScalings) {
+    SCOPED_TRACE(scaling.name);
+    const Scenario meant = scenario_of("llama3-70b-64xh100",
+                                       {{"plan.sharding", Value("zero3"), "test"},
+                                        {"plan.pipeline", Value(1), "test"},
+                                        {"plan.data", Value(8), "test"},
+                                        {"training.precision", Value("fp8"), "test"},
+                                        {"training.narrow_scaling", Value(scaling.name), "test"},
+                                        {"stack", Value("torchtitan"), "test"}});
+    const LaunchFile file = launch_file(LaunchFormat::torchtitan, meant);
+    EXPECT_EQ(file.lost, std::vector<std::string>());
+    EXPECT_EQ(file.text.find("enable_fsdp_float8_all_gather = true") != std::string::npos,
+              scaling.value == NarrowScaling::tensor);
+    const ImportedRun back = imported(folder.file("run.toml", file.text), meant);
+    const Value* const read = back.training.find("narrow_scaling");
+    EXPECT_EQ(read == nullptr ? "tensor" : read->text, scaling.name);
+  }
+}
+
 TEST(Launch, WritesExpertsAndNarrowNumbersAsTheyAreRead) {
   const Scenario meant = scenario_of("mixtral-8x7b-64xh100",
                                      {{"stack", Value("megatron-bridge"), "test"},

@@ -208,6 +208,7 @@ TEST(RunPlan, ReadsFormatsInTheWordsOfTheirAuthors) {
   EXPECT_EQ(training("bfloat16").precision, DataType::bf16);
   EXPECT_EQ(training("AMP float16").precision, DataType::fp16);
   EXPECT_EQ(training("bf16 + float8 rowwise").precision, DataType::fp8);
+  EXPECT_EQ(training("bf16 + float8 rowwise").narrow_scaling, NarrowScaling::row);
   EXPECT_EQ(training("FP8-CS").narrow_scaling, NarrowScaling::tensor);
   EXPECT_EQ(training("FP8-MX").narrow_scaling, NarrowScaling::block);
   EXPECT_EQ(training("nvfp4 (last layers mxfp8)").precision, DataType::fp4);

@@ -351,6 +351,90 @@ TEST(Casts, WriteACopyByColumnsForWeightGradientsAlone) {
   EXPECT_DOUBLE_EQ(moved(), both * (2 + 1) / (2 + 2)) << "of frozen weights";
 }
 
+/// Each product's input, its output's gradient and its weights, with one rank or several.
+struct CastBytes {
+  double inputs = 0;
+  double outputs = 0;
+  double weights = 0;
+};
+CastBytes around_products(const Transformer& model, double ranks, double share) {
+  const double tokens = kB * static_cast<double>(model.max_sequence);
+  const auto h = static_cast<double>(model.hidden);
+  const auto f = static_cast<double>(model.ffn);
+  const double projected = h + 2 * h / 4;  // queries, keys and values
+  return {.inputs = tokens * (share * 2 * h + (h + f) / ranks),
+          .outputs = tokens * ((projected + 2 * f) / ranks + share * 2 * h),
+          .weights = (h * projected + h * h + 3 * h * f) / ranks};
+}
+
+TEST(Casts, AreMadeAnewBackwardOfInputsThatAreKeptWideAndOfWeightsForEachProduct) {
+  const Transformer model = samples::shipped("llama3-8b");
+  Slice slice = slice_of(model, 1, Sequence::whole, AttentionKernel::flash);
+  slice.product_type = DataType::fp8;
+  slice.casts_again = true;
+  slice.casts_weights = true;
+  const CastBytes of = around_products(model, 1, 1);
+  CastBytes moved;  // by the passes of each
+  const auto list = [&] {
+    moved = {};
+    for (const Operation& op : transformer_layer(model, slice)) {
+      if (op.name == "cast") {
+        moved.inputs += op.forward.bytes.si();
+        moved.outputs += op.input_gradient.bytes.si();
+        moved.weights += op.weight_gradient.bytes.si();
+      }
+    }
+  };
+  list();
+  EXPECT_DOUBLE_EQ(moved.inputs, (of.inputs + of.weights) * (2 + 1));
+  EXPECT_DOUBLE_EQ(moved.outputs, of.outputs * (2 + 1 + 1) + of.weights * (2 + 1));
+  EXPECT_DOUBLE_EQ(moved.weights, of.inputs * (2 + 1));
+  slice.casts_apart = true;
+  slice.scales_rows = true;
+  list();
+  EXPECT_DOUBLE_EQ(moved.inputs, (of.inputs + of.weights) * (2 + 1));
+  EXPECT_DOUBLE_EQ(moved.outputs, of.outputs * (3 + 3 + 2) + of.weights * (3 + 2))
+      << "columns are written one behind the other first";
+  EXPECT_DOUBLE_EQ(moved.weights, of.inputs * (3 + 2));
+  slice.adapters = Adapters{.rank = 8};
+  list();
+  EXPECT_EQ(moved.weights, 0.0) << "no weight gradient reads them";
+}
+
+TEST(Casts, OfRowsAreBehindTheGatherOfAllTokens) {
+  const Transformer model = samples::shipped("llama3-8b");
+  constexpr double kRanks = 4;
+  Slice slice = slice_of(model, 4, Sequence::parallel, AttentionKernel::flash);
+  slice.product_type = DataType::fp8;
+  const auto gathered = [&](std::string_view of) {
+    double sum = 0;
+    for (const Operation& op : transformer_layer(model, slice)) {
+      for (const Transfer& t : {op.forward_transfer, op.backward_transfer, op.regather_transfer}) {
+        sum += t.kind == Collective::all_gather && (op.name == "cast") == (of == "cast")
+                   ? t.size.si()
+                   : 0.0;
+      }
+    }
+    return sum;
+  };
+  const auto casts = [&] {
+    double sum = 0;
+    for (const Operation& op : transformer_layer(model, slice)) {
+      sum += op.name == "cast" ? op.forward.bytes.si() + op.input_gradient.bytes.si() : 0;
+    }
+    return sum;
+  };
+  const double narrow = gathered("product");
+  EXPECT_EQ(gathered("cast"), 0.0);
+  const CastBytes part = around_products(model, kRanks, 1 / kRanks);
+  EXPECT_DOUBLE_EQ(casts(), (part.inputs + part.outputs) * (2 + 1 + 1));
+  slice.scales_rows = true;
+  EXPECT_EQ(gathered("product"), 0.0) << "no product is beside it";
+  EXPECT_DOUBLE_EQ(gathered("cast"), 2 * narrow) << "in 16 bits";
+  const CastBytes all = around_products(model, kRanks, 1);
+  EXPECT_DOUBLE_EQ(casts(), (all.inputs + all.outputs) * (2 + 1 + 1));
+}
+
 TEST(Casts, MoveNothingWhereTheyArePartOfOtherKernels) {
   const Transformer model = samples::shipped("mixtral-8x7b");
   Slice slice = slice_of(model, 1, Sequence::whole, AttentionKernel::flash);

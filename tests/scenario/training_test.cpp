@@ -152,7 +152,7 @@ TEST(NarrowCopies, AreOneWhereTheyAreTransposedForEachProduct) {
   scenario.training.narrow_scaling = NarrowScaling::block;
   EXPECT_EQ(texts(scenario),
             (Lines{"training.transposes_narrow_weights: true: expected the precision fp8 with "
-                   "narrow_scaling tensor: blocks have other scales by columns than by rows"}));
+                   "narrow_scaling tensor: blocks and rows have other scales than columns"}));
 }
 
 TEST(NarrowCopies, AreTheStacksUnlessTheTrainingSays) {
@@ -163,12 +163,32 @@ TEST(NarrowCopies, AreTheStacksUnlessTheTrainingSays) {
   EXPECT_EQ(scenario.weight_message(), 1_B) << "as they are held";
   scenario.training.narrow_scaling = NarrowScaling::block;
   EXPECT_EQ(scenario.weight_message(), 2_B) << "cut into blocks behind the gather";
+  scenario.training.narrow_scaling = NarrowScaling::row;
+  EXPECT_EQ(scenario.weight_message(), 2_B) << "scaled behind the gather";
   scenario.training.narrow_scaling = NarrowScaling::tensor;
   scenario.training.narrow_weights = NarrowWeights::beside;
   EXPECT_EQ(scenario.weight_message(), 2_B);
   scenario.training.precision = DataType::fp4;
   scenario.training.narrow_weights.reset();
   EXPECT_EQ(scenario.narrow_copies()->held, NarrowWeights::beside) << "of fp4 it says nothing";
+}
+
+TEST(NarrowCopies, AreMadeForEachProductOfWeightsThatComeWide) {
+  Scenario scenario = scenario_of();
+  scenario.plan.sharding = Sharding::zero3;
+  EXPECT_FALSE(scenario.slice().casts_weights) << "in bf16";
+  scenario.training.precision = DataType::fp8;
+  scenario.training.narrow_weights = NarrowWeights::cast;
+  EXPECT_TRUE(scenario.slice().casts_weights);
+  scenario.training.narrow_weights = NarrowWeights::gathered;
+  EXPECT_FALSE(scenario.slice().casts_weights) << "each rank's part, before it is gathered";
+  scenario.training.narrow_scaling = NarrowScaling::row;
+  EXPECT_TRUE(scenario.slice().casts_weights) << "all of it, behind that";
+  scenario.training.narrow_scaling = NarrowScaling::tensor;
+  scenario.plan.sharding = Sharding::none;
+  EXPECT_TRUE(scenario.slice().casts_weights) << "nothing is gathered";
+  scenario.training.narrow_weights = NarrowWeights::beside;
+  EXPECT_FALSE(scenario.slice().casts_weights) << "by every step";
 }
 
 TEST(NarrowCopies, AreRefusedWhereProductsAreWide) {
@@ -219,6 +239,9 @@ TEST(Precision, HasTheWordsOfBlockFormats) {
   EXPECT_EQ(nvfp4.precision_name(), "fp4");
   EXPECT_THROW(static_cast<void>(read(
                    R"({"global_batch": 1, "precision": "mxfp8", "narrow_scaling": "tensor"})")),
+               InputError);
+  EXPECT_THROW(static_cast<void>(
+                   read(R"({"global_batch": 1, "precision": "mxfp8", "narrow_scaling": "row"})")),
                InputError);
 }
 

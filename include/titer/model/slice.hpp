@@ -95,7 +95,13 @@ struct Slice {
   // wait with are kept in their type, and what attention returns in 12 bits, once.  [DeepSeek-V3
   // 2024, section 3.3.3]
   bool narrow_results = false;
-  bool fuses_casts = false;                // conversions cost nothing beside what makes the numbers
+  bool fuses_casts = false;    // conversions cost nothing beside what makes the numbers
+  bool casts_again = false;    // inputs are kept as they were, and converted anew backward
+  bool casts_apart = false;    // copies by rows and by columns are made by a pass each
+  bool casts_weights = false;  // for each product, of weights that are held wide
+  // Of narrow products numbers have a scale for each row: all ranks of a tensor group convert what
+  // they have gathered of tokens.  [torchao, rowwise]
+  bool scales_rows = false;
   bool transposes_weights = false;         // of narrow products, for those of the backward pass
   bool reads_columns = false;              // they need no copies of operands by columns
   bool shared_aside = false;               // experts of all tokens, beside the tokens' way

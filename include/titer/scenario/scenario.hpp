@@ -76,6 +76,10 @@ struct Scenario {
     return message_bytes(training.gradient_messages.value_or(gradient_type()));
   }
   [[nodiscard]] Bytes weight_message() const;
+  /// Whether weights travel in the type of narrow products, and whether each product has its
+  /// weights converted.
+  [[nodiscard]] bool gathers_narrow_weights() const;
+  [[nodiscard]] bool casts_weights() const;
   [[nodiscard]] TensorOverlap tensor_overlap() const {
     return plan.tensor_overlap.value_or(stack.tensor_overlap);
   }

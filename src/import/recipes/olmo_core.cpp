@@ -195,6 +195,9 @@ class OlmoCore {
       return;
     }
     constexpr std::string_view section = "train_module.float8_config.";
+    if (olmo_core_word(in_, std::string(section) + "ao_recipe") == "rowwise") {
+      training_.add("narrow_scaling", Value("row"));
+    }
     olmo_core_takes(task_, std::string(section) + "ao_recipe", {"tensorwise", "rowwise"});
     if (in_.is_on(std::string(section) + "ao.enable_fsdp_float8_all_gather")) {
       training_.add("narrow_weights", Value("gathered"));

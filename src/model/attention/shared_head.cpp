@@ -113,10 +113,10 @@ class SharedHeadBuilder {
     const double inner = split_ / groups;
     const bool narrow = layer_.has_narrow_products();
     if (narrow) {
-      layer_.cast(kOutput,
-                  {.inputs = layer_.tokens() * split_,
-                   .outputs = layer_.tokens() * groups * rank,
-                   .weights = groups * inner * rank});
+      layer_.add(layer_.conversion(kOutput,
+                                   {.inputs = layer_.tokens() * split_,
+                                    .outputs = layer_.tokens() * groups * rank,
+                                    .weights = groups * inner * rank}));
     }
     Operation op{.name = "latents of heads", .modules = kOutput, .freed_by = kResult};
     layer_.multiply(op, {layer_.tokens(), inner, rank, groups, narrow});

@@ -150,10 +150,10 @@ class ExpertBuilder {
     const bool narrow = layer_.has_narrow_products();
     const double count = static_cast<double>(experts_.count) / static_cast<double>(slice_.expert);
     if (narrow) {
-      layer_.cast(op.modules,
-                  {.inputs = p.casts_input ? tokens_.here() * p.inner : 0.0,
-                   .outputs = p.casts_gradient ? tokens_.here() * p.columns : 0.0,
-                   .weights = count * p.inner * p.columns});
+      layer_.add(layer_.conversion(op.modules,
+                                   {.inputs = p.casts_input ? tokens_.here() * p.inner : 0.0,
+                                    .outputs = p.casts_gradient ? tokens_.here() * p.columns : 0.0,
+                                    .weights = count * p.inner * p.columns}));
     }
     layer_.multiply(op, {tokens_.here() / count, p.inner, p.columns, count, narrow, true});
     op.loops = slice_.fused_experts ? 1.0 : count;

@@ -149,16 +149,23 @@ void check_narrow_products(const Scenario& scenario, Demands& demands) {
                      ? kNarrowWeights[static_cast<std::size_t>(*training.narrow_weights)].name
                      : "",
                  "expected the precision fp8, fp4 or int8, in which weights may be held");
+  const std::string_view scaling =
+      kNarrowScalings[static_cast<std::size_t>(training.narrow_scaling)].name;
   demands.demand(training.narrow_scaling == NarrowScaling::tensor || has_narrow_floats(training),
                  "training.narrow_scaling",
-                 "block",
+                 scaling,
                  "expected the precision fp8: only its products scale their numbers");
+  demands.demand(
+      training.narrow_scaling != NarrowScaling::row || training.precision != DataType::fp4,
+      "training.narrow_scaling",
+      scaling,
+      "expected the precision fp8: numbers of fp4 have scales of blocks");
   check_fp8_attention(scenario, demands);
   demands.demand(!training.transposes_narrow_weights || training.scales_fp8_by_tensor(),
                  "training.transposes_narrow_weights",
                  "true",
-                 "expected the precision fp8 with narrow_scaling tensor: blocks have other scales "
-                 "by columns than by rows");
+                 "expected the precision fp8 with narrow_scaling tensor: blocks and rows have "
+                 "other scales than columns");
 }
 
 }  // namespace titer

@@ -175,12 +175,16 @@ inline constexpr std::array<Choice<NarrowWeights>, 4> kNarrowWeights = {
 /// How many numbers of fp8 share a scale.
 enum class NarrowScaling : std::uint8_t {
   tensor,  // all of a tensor
+  row,     // all of a row, along which a product sums: copies by columns have other ones [torchao]
   block,   // 32 in a row, which then cannot be read by columns [OCP MX 2023]
 };
-inline constexpr std::array<Choice<NarrowScaling>, 2> kNarrowScalings = {
-    {{"tensor", NarrowScaling::tensor}, {"block", NarrowScaling::block}}};
+inline constexpr std::array<Choice<NarrowScaling>, 3> kNarrowScalings = {
+    {{"tensor", NarrowScaling::tensor},
+     {"row", NarrowScaling::row},
+     {"block", NarrowScaling::block}}};
 
-/// Of a number, with its part of a scale: a byte for 32 numbers of fp8, or for 16 of fp4.
+/// Of a number, with its part of a scale: a byte for 32 numbers of fp8, or for 16 of fp4. What
+/// whole rows or tensors have is none to speak of.
 [[nodiscard]] constexpr Bytes narrow_bytes(DataType type, NarrowScaling scaling) {
   if (type == DataType::fp4) {
     return size_of(type) + Bytes::from_si(1.0 / 16);
