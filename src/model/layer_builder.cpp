@@ -39,29 +39,34 @@ void LayerBuilder::multiply(Operation& op, const Extent& e) const {
                               (2.0 * size_of(DataType::fp32) - element_);  // read and write the sum
 }
 
+LayerBuilder::Conversions LayerBuilder::conversions() const {
+  if (slice_.fuses_casts) {
+    return {};
+  }
+  // Before numbers of fp4 their largest is looked for, by a pass of its own: one scale of the whole
+  // stands above those of blocks.  [Transformer Engine, NVFP4 recipe]
+  const double reads = slice_.product_type == DataType::fp4 ? 2.0 : 1.0;
+  const Bytes by_rows = reads * element_ + product_element_;
+  // A pass that scales columns has them written one behind the other first.  [torchao,
+  // roofline_utils.py]
+  const Bytes by_columns = by_rows + (slice_.scales_rows ? element_ : Bytes{});
+  // A copy by columns is for the weight gradient, where there is one.
+  const bool needs_columns = !slice_.adapters && !slice_.reads_columns;
+  const Bytes along = slice_.casts_apart ? by_columns : product_element_;
+  return {by_rows, by_columns, by_rows + (needs_columns ? along : Bytes{})};
+}
+
 Operation LayerBuilder::conversion(Modules modules, const Narrowed& numbers) const {
+  const Conversions of = conversions();
   Operation op{.name = "cast", .modules = modules};
-  if (!slice_.fuses_casts) {
-    // Before numbers of fp4 their largest is looked for, by a pass of its own: one scale of the
-    // whole stands above those of blocks.  [Transformer Engine, NVFP4 recipe]
-    const double reads = slice_.product_type == DataType::fp4 ? 2.0 : 1.0;
-    const Bytes by_rows = reads * element_ + product_element_;
-    // A pass that scales columns has them written one behind the other first.  [torchao,
-    // roofline_utils.py]
-    const Bytes by_columns = by_rows + (slice_.scales_rows ? element_ : Bytes{});
-    // A copy by columns is for the weight gradient, where there is one.
-    const bool needs_columns = !slice_.adapters && !slice_.reads_columns;
-    const Bytes along = slice_.casts_apart ? by_columns : product_element_;
-    const Bytes both = by_rows + (needs_columns ? along : Bytes{});
-    op.forward = memory(numbers.inputs * (slice_.casts_again ? by_rows : both));
-    op.input_gradient = memory(numbers.outputs * both);
-    if (slice_.casts_again && !slice_.adapters) {
-      op.weight_gradient = memory(numbers.inputs * by_columns);
-    }
-    if (slice_.casts_weights) {
-      op.forward.bytes += numbers.weights * by_rows;
-      op.input_gradient.bytes += numbers.weights * by_columns;
-    }
+  op.forward = memory(numbers.inputs * (slice_.casts_again ? of.by_rows : of.both));
+  op.input_gradient = memory(numbers.outputs * of.both);
+  if (slice_.casts_again && !slice_.adapters) {
+    op.weight_gradient = memory(numbers.inputs * of.by_columns);
+  }
+  if (slice_.casts_weights) {
+    op.forward.bytes += numbers.weights * of.by_rows;
+    op.input_gradient.bytes += numbers.weights * of.by_columns;
   }
   if (slice_.transposes_weights) {
     const Bytes copy = numbers.weights * product_element_;

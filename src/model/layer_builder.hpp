@@ -157,6 +157,13 @@ class LayerBuilder {
   }
 
  private:
+  /// What is moved of a number that becomes narrow.
+  struct Conversions {
+    Bytes by_rows{};
+    Bytes by_columns{};
+    Bytes both{};  // at once, where columns are needed
+  };
+  [[nodiscard]] Conversions conversions() const;
   /// What an activation that makes so many elements keeps of what it reads.
   [[nodiscard]] Bytes activation_input(double elements) const;
   [[nodiscard]] bool is_narrow(const Product& p) const { return p.narrow && has_narrow_products(); }
