@@ -175,7 +175,7 @@ class Comparer {
 /// plans are held against one another.
 std::string sweep_of(const Scenario& scenario, const CsvTable& table, std::size_t row) {
   const Training& training = scenario.training;
-  std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}",
+  std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}{}",
                                 scenario.model.title(),
                                 scenario.cluster.name,
                                 scenario.cluster.chip.name,
@@ -183,7 +183,8 @@ std::string sweep_of(const Scenario& scenario, const CsvTable& table, std::size_
                                 scenario.plan.devices(),
                                 training.global_batch,
                                 training.sequence,
-                                training.precision_name());
+                                training.precision_name(),
+                                static_cast<int>(training.narrow_scaling));
   for (const std::string& column : table.columns()) {
     if (scenario_part(column) && !column.starts_with("plan")) {
       key += "|" + std::string(table.text(row, column));

@@ -217,6 +217,19 @@ TEST(StepText, NamesTheFiguresThatPeopleAskFor) {
   }
 }
 
+TEST(StepText, SaysHowFp8IsScaledWhereThatIsNotByTensors) {
+  Scenario scenario = shipped_scenario();
+  scenario.training.precision = DataType::fp8;
+  const auto says = [&](std::string_view words) {
+    return step_view(scenario, distinct_result()).as_text().find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(says("tokens, fp8, gradients"));
+  scenario.training.narrow_scaling = NarrowScaling::row;
+  EXPECT_TRUE(says("tokens, fp8 scaled by rows, gradients"));
+  scenario.training.narrow_scaling = NarrowScaling::block;
+  EXPECT_TRUE(says("tokens, mxfp8, gradients"));
+}
+
 TEST(StepText, LeavesOutPartsThatTakeNoTime) {
   StepResult result = distinct_result();
   result.breakdown.expert_comm = {};

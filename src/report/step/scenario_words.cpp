@@ -100,10 +100,12 @@ std::string batch_words(const Scenario& scenario) {
 
 std::string training_words(const Scenario& scenario) {
   const std::string conditions = condition_words(scenario.conditions);
-  return fmt::format("{}{}, {}, gradients {}, {}{}{}; stack {}{}",
+  const bool by_rows = scenario.training.narrow_scaling == NarrowScaling::row;
+  return fmt::format("{}{}, {}{}, gradients {}, {}{}{}; stack {}{}",
                      batch_words(scenario),
                      image_words(scenario),
                      scenario.training.precision_name(),
+                     by_rows ? " scaled by rows" : "",
                      name(scenario.gradient_type()),
                      scenario.training.optimizer.name,
                      scenario.training.frozen_tower ? ", tower frozen" : "",
