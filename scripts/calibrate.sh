@@ -111,7 +111,7 @@ stacks() {
     case $name in
       megatron-bridge | nemo) tables=("$measured/training.csv" "$measured/training_2.csv") ;;
     esac
-    date=${TITER_DATE:-2026-11-29} refit stacks "$name" stack "${tables[@]}" "${figures[@]}" </dev/null
+    date=${TITER_DATE:-2026-11-30} refit stacks "$name" stack "${tables[@]}" "${figures[@]}" </dev/null
   done
 }
 

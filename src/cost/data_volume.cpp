@@ -13,15 +13,11 @@ std::string_view formula_of(Collective collective) {
       return "2 (1 - 1/n) S";
     case Collective::reduce:
       return "n reduces of S / n, each sent by n-1 ranks: (1 - 1/n) S";
+    case Collective::broadcast:
+      return "n broadcasts of S / n, each sent on by n-1 ranks: (1 - 1/n) S";
     default:
       return "(1 - 1/n) S";
   }
-}
-
-/// What one all-reduce, all-gather or reduce-scatter of a device sends; or reduces to all ranks.
-Bytes sent(Collective collective, Bytes size, int ranks) {
-  const bool reduces = collective == Collective::reduce;  // one to each rank
-  return volume(reduces ? Collective::reduce_scatter : collective, size, ranks);
 }
 
 /// Of a rank of the pipeline.
@@ -70,7 +66,7 @@ class MoveList {
             .formula = std::string(formula_of(collective)),
             .ranks = static_cast<double>(ranks),
             .size = size,
-            .moved = sent(collective, size, ranks)};
+            .moved = volume(all_at_once(collective), size, ranks)};
   }
 
   /// Parameters that are moved then, by all passes of all micro-batches.

@@ -189,6 +189,8 @@ Moves list_moves(const Scenario& scenario) {
   scheme_of(plan.sharding)
       .list({.exchange = collective_of(plan.gradient_exchange()),
              .gradient = scenario.gradient_message(),
+             .returns =
+                 scenario.stack.broadcasts_updates ? Collective::broadcast : Collective::all_gather,
              .weight = scenario.weight_message(),
              .every_pass = plan.reduces_every_pass(),
              .again = plan.reshard_after_forward,

@@ -29,12 +29,14 @@ inline void add_gradients(const MoveTerms& of, Moves& moves) {
   }
 }
 
-inline void add_parameters(MoveTime when, const MoveTerms& of, Moves& moves) {
+inline void add_parameters(MoveTime when,
+                           Collective collective,
+                           const MoveTerms& of,
+                           Moves& moves) {
   static constexpr MoveText parameters{.what = "parameters",
                                        .of_experts = "parameters of experts",
                                        .source = "Rajbhandari et al. 2020"};
-  moves.add(
-      {.text = &parameters, .when = when, .collective = Collective::all_gather, .each = of.weight});
+  moves.add({.text = &parameters, .when = when, .collective = collective, .each = of.weight});
 }
 
 constexpr ShardingScheme kNone{.sharding = Sharding::none, .list = add_gradients};
@@ -42,7 +44,7 @@ constexpr ShardingScheme kNone{.sharding = Sharding::none, .list = add_gradients
 /// Of each rank's shard, what is updated goes to all.
 inline void list_update(const MoveTerms& of, Moves& moves) {
   add_gradients(of, moves);
-  add_parameters(MoveTime::updated, of, moves);
+  add_parameters(MoveTime::updated, of.returns, of, moves);
 }
 constexpr ShardingScheme kZero1{.sharding = Sharding::zero1, .list = list_update};
 constexpr ShardingScheme kZero2{.sharding = Sharding::zero2, .list = list_update};
@@ -50,9 +52,9 @@ constexpr ShardingScheme kZero2{.sharding = Sharding::zero2, .list = list_update
 /// Parameters are only there while a block is computed.
 inline void list_gathers(const MoveTerms& of, Moves& moves) {
   add_gradients(of, moves);
-  add_parameters(MoveTime::forward, of, moves);
+  add_parameters(MoveTime::forward, Collective::all_gather, of, moves);
   if (of.again) {
-    add_parameters(MoveTime::backward, of, moves);
+    add_parameters(MoveTime::backward, Collective::all_gather, of, moves);
   }
 }
 constexpr ShardingScheme kZero3{.sharding = Sharding::zero3, .list = list_gathers};

@@ -92,16 +92,16 @@ Fabric along_ring(Fabric fabric) {
 
 Seconds exchange_time(Collective exchange, Bytes size, Group group, const Fabric& fabric) {
   const int n = group.ranks();
-  return exchange == Collective::reduce
-             ? n * group_time(exchange, size / n, group, along_ring(fabric))
-             : group_time(exchange, size, group, fabric);
+  return goes_in_turn(exchange) ? n * group_time(exchange, size / n, group, along_ring(fabric))
+                                : group_time(exchange, size, group, fabric);
 }
 
-ReduceRings reduce_rings(Bytes size, const Group& group, const Fabric& fabric) {
+ChainRings chain_rings(Collective exchange, Bytes size, const Group& group, const Fabric& fabric) {
+  static_assert(RailChainsReduce::name == RailChainsBroadcast::name);
   const int n = group.ranks();
   const Fabric ring = along_ring(fabric);
   const Bytes own = size / n;
-  if (collective_time(Collective::reduce, own, group, ring).algorithm == RailChainsReduce::name) {
+  if (collective_time(exchange, own, group, ring).algorithm == RailChainsReduce::name) {
     return {.ranks = n, .count = group.per_node, .blocks = RailChains{own, group}.blocks(ring)};
   }
   const Channel& channel = ring.at(group.pair_tier());

@@ -52,17 +52,22 @@ void add_bucket_terms(const Scenario& scenario,
        "in-order lane beside the passes"});
 }
 
-/// What a move sends in one group; reduces go along a chain to each of its ranks.
+/// What a move sends in one group; those in turn go along a chain for each of its ranks.
 Term part_term(const std::string& name, const Move& move, const MovePart& part) {
   const SyncGroup& among = *part.among;
-  if (move.collective != Collective::reduce) {
+  if (!goes_in_turn(move.collective)) {
     return transfer_term(name, {move.collective, part.size}, among.group, among.fabric);
   }
   const int ranks = among.group.ranks();
-  Term term = transfer_term(fmt::format("{}, {} reduces, to each rank its shard", name, ranks),
-                            {Collective::reduce, part.size / ranks},
-                            among.group,
-                            along_ring(among.fabric));
+  const bool reduces = move.collective == Collective::reduce;
+  Term term = transfer_term(
+      fmt::format(fmt::runtime(reduces ? "{}, {} reduces, to each rank its shard"
+                                       : "{}, {} broadcasts, from each rank its shard"),
+                  name,
+                  ranks),
+      {move.collective, part.size / ranks},
+      among.group,
+      along_ring(among.fabric));
   term.formula = fmt::format("{} x ({})", ranks, term.formula);
   term.value = format(time_of(move, part));
   return term;

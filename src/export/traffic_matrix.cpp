@@ -29,10 +29,9 @@ TrafficKind kind_of(const GraphNode& node, GroupRole role) {
   }
 }
 
-/// By each of so many ranks, who send alike: of reduces each rank gets one.
+/// By each of so many ranks, who send alike.
 Bytes sent_alike(const GraphNode& node, int ranks) {
-  const bool reduces = node.collective == Collective::reduce;
-  return volume(reduces ? Collective::reduce_scatter : node.collective, node.bytes, ranks);
+  return volume(all_at_once(node.collective), node.bytes, ranks);
 }
 
 bool has_experts(const Block& block) {

@@ -133,6 +133,10 @@ constexpr std::array kStackFields = {
         "overlap_grad_reduce", "gradients beside the backward passes, where a plan does not say"),
     fields::flag<&S::overlap_param_gather, S>(
         "overlap_param_gather", "parameters beside forward passes, where a plan does not say"),
+    fields::flag<&S::broadcasts_updates, S>("broadcasts_updates",
+                                            "each rank broadcasts the parameters that it has "
+                                            "updated of those that zero1 or zero2 shards, one rank "
+                                            "after the other, where others gather them"),
     fields::figure<&S::bucket_parameters, S>(
         "bucket_parameters", kParameters, "whose gradients make a bucket")
         .or_else("no buckets"),

@@ -150,8 +150,8 @@ CollectiveUse NetworkTransfers::collective_of(PlanGroup among,
                                               Collective kind,
                                               Bytes size,
                                               const Groups& groups) const {
-  if (kind == Collective::reduce) {
-    return {.use = reduces(among, size, groups), .taken = {}, .by_closed_form = {}};
+  if (goes_in_turn(kind)) {
+    return {.use = in_turn(among, kind, size, groups), .taken = {}, .by_closed_form = {}};
   }
   if (kind == Collective::send_recv) {
     return {.use = beside(among, size, groups), .taken = {}, .by_closed_form = {}};
@@ -174,11 +174,15 @@ CollectiveUse NetworkTransfers::collective_of(PlanGroup among,
           .by_closed_form = {}};
 }
 
-LinkUse NetworkTransfers::reduces(PlanGroup among, Bytes size, const Groups& groups) const {
+LinkUse NetworkTransfers::in_turn(PlanGroup among,
+                                  Collective kind,
+                                  Bytes size,
+                                  const Groups& groups) const {
   const GroupPlace at = place(scenario_.plan, among, scenario_.cluster);
   const Fabric fabric = group_fabric(scenario_, at);
-  const ReduceRings rings = reduce_rings(size, at.group, fabric);
+  const ChainRings rings = chain_rings(kind, size, at.group, fabric);
   const int n = rings.ranks;
+  const bool forward = kind == Collective::broadcast;
   const Bytes each = static_cast<double>(n - 1) / (n * rings.count) * size;
   std::vector<Demand> messages;
   for (const std::vector<int>& ranks : groups) {
@@ -187,11 +191,14 @@ LinkUse NetworkTransfers::reduces(PlanGroup among, Bytes size, const Groups& gro
     };
     for (int ring = 0; ring < rings.count; ++ring) {
       for (int i = 0; i < n; ++i) {
-        messages.push_back({.from = rank(ring, i + 1), .to = rank(ring, i), .bytes = each});
+        const int before = rank(ring, i);
+        const int behind = rank(ring, i + 1);
+        messages.push_back(
+            {.from = forward ? before : behind, .to = forward ? behind : before, .bytes = each});
       }
     }
   }
-  return links_.of_messages(messages, exchange_time(Collective::reduce, size, at.group, fabric));
+  return links_.of_messages(messages, exchange_time(kind, size, at.group, fabric));
 }
 
 /// Of parts of images, each with those beside it, all at once.

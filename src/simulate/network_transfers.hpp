@@ -43,7 +43,10 @@ class NetworkTransfers {
                                             Collective kind,
                                             Bytes size,
                                             const Groups& groups) const;
-  [[nodiscard]] LinkUse reduces(PlanGroup among, Bytes size, const Groups& groups) const;
+  [[nodiscard]] LinkUse in_turn(PlanGroup among,
+                                Collective kind,
+                                Bytes size,
+                                const Groups& groups) const;
   [[nodiscard]] LinkUse beside(PlanGroup among, Bytes size, const Groups& groups) const;
   [[nodiscard]] LinkUse of_root(Pass pass) const;
   [[nodiscard]] LinkUse of_root(std::span<const Action> passes) const;

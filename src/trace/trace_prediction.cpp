@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "titer/cost/moves.hpp"
+#include "titer/cost/sync_cost.hpp"
 #include "titer/export/exported_step.hpp"
 #include "titer/simulate/evaluate.hpp"
 #include "titer/trace/trace_comparison.hpp"
@@ -144,9 +145,9 @@ class GraphSums {
     const auto time = static_cast<double>(node.duration);
     times_[*purpose][category] += time;
     Calls& calls = calls_[category];
-    const bool to_each = collective && node.senders == Senders::all &&
-                         node.collective == Collective::reduce;  // one to each rank
-    calls.number += to_each ? static_cast<double>(step_.group(node.group).ranks.size()) : 1.0;
+    const bool of_each =
+        collective && node.senders == Senders::all && goes_in_turn(node.collective);
+    calls.number += of_each ? static_cast<double>(step_.group(node.group).ranks.size()) : 1.0;
     calls.bytes += node.bytes.si();
     if (time > calls.longest) {
       calls.longest = time;

@@ -30,6 +30,7 @@ struct Way {
   bool again = true;
   bool in_groups = false;
   bool by_reduces = false;
+  bool by_broadcasts = false;
   std::int64_t frozen = 0;
   std::int64_t islands = 1;
   std::optional<Offload> offload{};
@@ -52,6 +53,10 @@ std::vector<Way> ways() {
           {.beside = false, .by_reduces = true},
           {.every_pass = false, .in_groups = true, .by_reduces = true},
           {.data = 16, .by_reduces = true},
+          {.beside = false, .by_broadcasts = true},
+          {.data = 16, .by_broadcasts = true},
+          {.in_groups = true, .by_broadcasts = true},
+          {.pipeline = 2, .data = 4, .beside = false, .by_broadcasts = true},
           {.every_pass = false, .in_groups = true},
           {.pipeline = 2, .data = 4, .beside = false},
           {.pipeline = 4, .data = 2, .frozen = 7},
@@ -102,20 +107,23 @@ Scenario scenario_of(Sharding sharding, const Way& way) {
   scenario.cluster.nvme =
       HostTier{.capacity = 10'000_GB, .bandwidth = 20_GBps, .per_device = 5_GBps};
   scenario.stack.overlap_slowdown = 1;
+  scenario.stack.broadcasts_updates = way.by_broadcasts;
   scenario.training.frozen.first = way.frozen;
   return scenario;
 }
 
 std::string text_of(const Scenario& scenario) {
   const Plan& plan = scenario.plan;
-  return fmt::format("{}, frozen {}, prefetch {}, gradients by {}, islands {}, gradients {} by {}",
-                     scenarios::text_of(scenario),
-                     scenario.training.frozen.first,
-                     plan.prefetch,
-                     name(plan.gradient_exchange()),
-                     plan.local_steps ? plan.local_steps->islands : 1,
-                     plan.offload.gradients ? "away" : "here",
-                     kUpdatePlaces[static_cast<std::size_t>(plan.offload.update)].name);
+  return fmt::format(
+      "{}, frozen {}, prefetch {}, gradients by {}, islands {}, gradients {} by {}{}",
+      scenarios::text_of(scenario),
+      scenario.training.frozen.first,
+      plan.prefetch,
+      name(plan.gradient_exchange()),
+      plan.local_steps ? plan.local_steps->islands : 1,
+      plan.offload.gradients ? "away" : "here",
+      kUpdatePlaces[static_cast<std::size_t>(plan.offload.update)].name,
+      scenario.stack.broadcasts_updates ? ", updates by broadcasts" : "");
 }
 
 /// Runs `check` (scenario, its text) on each plan of each scheme that there may be.
@@ -150,8 +158,13 @@ Bytes sent_by(const ExportedStep& step, int rank) {
       sum += node.bytes;
     } else if (node.senders == Senders::all) {
       const bool reduces = node.collective == Collective::reduce;  // one to each rank
+      const bool broadcasts = node.collective == Collective::broadcast;
       const auto ranks = static_cast<int>(step.group(node.group).ranks.size());
-      sum += volume(reduces ? Collective::reduce_scatter : node.collective, node.bytes, ranks);
+      sum += volume(reduces      ? Collective::reduce_scatter
+                    : broadcasts ? Collective::all_gather
+                                 : node.collective,
+                    node.bytes,
+                    ranks);
     } else if (node.what != "gradients of outputs, from the root") {
       for (const RankMessage& message : step.messages(node, rank)) {
         sum += message.bytes;
@@ -421,12 +434,12 @@ TEST(Moves, OfServersAndARootAreAsManyBytesInTrafficAsInTheList) {
   EXPECT_NEAR(sent_by_all(root) / listed, 1.0, 1e-9);
 }
 
-TEST(Moves, OfChainsOfReducesAreThoseOfReduceScattersInTraffic) {
-  const auto sent = [](bool by_reduces) {
-    return sent_by_all(ExportedStep(scenario_of(Sharding::zero2, {.by_reduces = by_reduces}),
-                                    ExportDetail::layer));
+TEST(Moves, OfChainsAreThoseOfReduceScattersAndAllGathersInTraffic) {
+  const auto sent = [](const Way& way) {
+    return sent_by_all(ExportedStep(scenario_of(Sharding::zero2, way), ExportDetail::layer));
   };
-  EXPECT_NEAR(sent(true) / sent(false), 1.0, 1e-9);
+  EXPECT_NEAR(sent({.by_reduces = true}) / sent({}), 1.0, 1e-9);
+  EXPECT_NEAR(sent({.by_broadcasts = true}) / sent({}), 1.0, 1e-9);
 }
 
 }  // namespace TITER_TEST_FILE

@@ -78,6 +78,38 @@ TEST(GoalExport, RunsAnAllReduceAsTheRingOfItsFormula) {
   EXPECT_NEAR(*taken, nanoseconds(closed.iteration_time), 10.0);
 }
 
+/// Reduces to each rank of its gradients, and broadcasts from each of what it has updated, in the
+/// same time: chains of fewer blocks than the formula's best, so that they take somewhat longer.
+TEST(GoalExport, RunsChainsOneAfterTheOther) {
+  const auto taken = [](bool reduces, bool broadcasts) {
+    Plan plan = plan_of(1, 1, 4);
+    plan.sharding = Sharding::zero2;
+    plan.reduce_every_pass = false;
+    plan.overlap_grad_reduce = false;
+    plan.overlap_param_gather = false;
+    if (reduces) {
+      plan.gradient_collective = GradientCollective::reduce;
+    }
+    Scenario scenario = plain::scenario(plan);
+    scenario.stack.broadcasts_updates = broadcasts;
+    EXPECT_TRUE(validate(scenario).empty());
+    const goal::Schedule schedule = goal::read(goal_text(scenario));
+    EXPECT_EQ(goal::ends(schedule, 's'), goal::ends(schedule, 'r'));
+    const auto executed = goal::run(schedule, [](int /*from*/, int /*to*/, std::int64_t bytes) {
+      return on(plain::kInside, bytes);
+    });
+    const double closed = nanoseconds(estimate(scenario).iteration_time);
+    EXPECT_TRUE(executed.has_value());
+    EXPECT_NEAR(executed.value_or(0) / closed, 1.0, 0.03) << reduces << broadcasts;
+    return executed.value_or(0);
+  };
+  const double at_once = taken(false, false);
+  const double reduces = taken(true, false) - at_once;
+  const double broadcasts = taken(false, true) - at_once;
+  EXPECT_GT(reduces, 0.01 * at_once);
+  EXPECT_NEAR(broadcasts / reduces, 1.0, 1e-6) << "weights and gradients have two bytes each";
+}
+
 TEST(GoalExport, RunsTensorParallelTransfersAsRings) {
   Plan plan = plan_of(2, 4, 1);
   plan.sequence_parallel = true;

@@ -126,6 +126,50 @@ TEST(GradientCollective, IsAChainToEveryOwner) {
   EXPECT_NEAR(costs.tails.front().gradient_sync.si(), 8 * chain, 1e-9 * 8 * chain);
 }
 
+/// [InternEvo, HybridZeroOptimizer.broadcast_params]
+TEST(BroadcastUpdates, AreAChainFromEveryOwner) {
+  const auto parameter_sync = [](std::int64_t data, bool broadcasts) {
+    Scenario scenario = scenario_of(data, Sharding::zero1);
+    scenario.plan.overlap_param_gather = false;
+    scenario.stack.broadcasts_updates = broadcasts;
+    StepCosts costs;
+    step_costs(scenario, costs);
+    return std::pair(costs.tails.front().parameter_sync,
+                     rank_parameters(costs.blocks, scenario.plan, 0).total() * 2_B);
+  };
+  const auto [broadcasts, all] = parameter_sync(8, true);
+  double chain = INFINITY;
+  for (int k = 1; k < 4096; ++k) {
+    const Seconds block = plain::kInside.latency + all / 8 / k / plain::kInside.bandwidth;
+    chain = std::min(chain, (8 - 2 + k) * block.si());
+  }
+  EXPECT_NEAR(broadcasts.si(), 8 * chain, 1e-9 * 8 * chain);
+  double before = 1;
+  for (const std::int64_t data : {8, 16, 64, 256}) {  // one after the other: worse with more ranks
+    const double now = parameter_sync(data, true).first / parameter_sync(data, false).first;
+    EXPECT_GT(now, before) << data;
+    before = now;
+  }
+}
+
+TEST(BroadcastUpdates, AreRefusedOnATorus) {
+  Scenario scenario = scenario_of(16, Sharding::zero1);
+  scenario.cluster = shipped::cluster("tpu-v3-32");
+  scenario.stack.broadcasts_updates = true;
+  const Lines said = texts(scenario);
+  EXPECT_NE(std::ranges::find(said,
+                              "stack.broadcasts_updates: true: expected nodes on a network: chains "
+                              "of broadcasts on a torus are not modelled"),
+            said.end());
+}
+
+TEST(BroadcastUpdates, AreNoneOfWhatPassesGather) {
+  Scenario scenario = scenario_of(16, Sharding::zero3);
+  const Seconds gathered = estimate(scenario).iteration_time;
+  scenario.stack.broadcasts_updates = true;
+  EXPECT_EQ(estimate(scenario).iteration_time, gathered);
+}
+
 TEST(GradientCollective, NeedsNoWayBetweenEveryTwoDevices) {
   // Of a DGX-1's eight GPUs not all are joined; chains go along its rings.
   Scenario scenario = scenario_of(8, Sharding::zero2, reduce);

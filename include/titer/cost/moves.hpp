@@ -50,7 +50,7 @@ struct Move {
   const MoveText* text = nullptr;
   MoveTime when = MoveTime::complete;
   MoveAmong among = MoveAmong::shard;
-  Collective collective = Collective::all_reduce;  // reduce: one to each of the ranks
+  Collective collective = Collective::all_reduce;  // some go in turn, see goes_in_turn()
   Bytes each{};                                    // of a parameter
   bool own = false;                                // a rank has no more than its shard of it
   double ways = 1;                                 // one after the other
@@ -72,6 +72,7 @@ using Moves = FewOf<Move, kMostSchemeMoves + 2 + kMostHostMoves + kMostMeetingMo
 struct MoveTerms {
   Collective exchange = Collective::all_reduce;  // that adds up gradients
   Bytes gradient{};                              // message for each of them
+  Collective returns = Collective::all_gather;   // that hands on what is updated
   Bytes weight{};                                // message for each parameter
   bool every_pass = false;                       // gradients are handed on by every backward pass
   bool again = false;                            // parameters are gathered again for it

@@ -11,19 +11,30 @@ namespace titer {
 
 /// What adds up gradients of all ranks, as a collective; of reduces one of many.
 [[nodiscard]] Collective collective_of(GradientCollective exchange);
-/// The ways of a chain of reduces, which libraries send along their ring.
+/// Whether of gradients or parameters it is one for each of the n ranks, of an n-th of them:
+/// reduces to them, or broadcasts from them, one after the other.
+[[nodiscard]] constexpr bool goes_in_turn(Collective exchange) {
+  return exchange == Collective::reduce || exchange == Collective::broadcast;
+}
+/// As what ranks send and get of those in turn: as much as of one collective of all.
+[[nodiscard]] constexpr Collective all_at_once(Collective exchange) {
+  return exchange == Collective::reduce      ? Collective::reduce_scatter
+         : exchange == Collective::broadcast ? Collective::all_gather
+                                             : exchange;
+}
+/// The ways of a chain of reduces or broadcasts, which libraries send along their ring.
 [[nodiscard]] Fabric along_ring(Fabric fabric);
-/// A collective of gradients or parameters; a reduce is one of an n-th of them to each of the n
-/// ranks, one after the other.
+/// A collective of gradients or parameters.
 [[nodiscard]] Seconds exchange_time(Collective exchange,
                                     Bytes size,
                                     Group group,
                                     const Fabric& fabric);
 
-/// Where the chains of such reduces lie: along one ring through all ranks, or along one for each
-/// NIC of a node. A rank sends to the one at the place before its own; each chain goes over all of
-/// its ring but the hop behind the rank at its end.
-struct ReduceRings {
+/// Where the chains of those in turn lie: along one ring through all ranks, or along one for each
+/// NIC of a node. Of reduces a rank sends to the one at the place before its own, of broadcasts to
+/// the one behind it; each chain goes over all of its ring but the hop behind the rank at its end,
+/// or before the one at its beginning.
+struct ChainRings {
   int ranks = 1;
   int count = 1;
   int blocks = 1;  // of a chain
@@ -37,7 +48,10 @@ struct ReduceRings {
     return member / count * count + (member + count - ring) % count;
   }
 };
-[[nodiscard]] ReduceRings reduce_rings(Bytes size, const Group& group, const Fabric& fabric);
+[[nodiscard]] ChainRings chain_rings(Collective exchange,
+                                     Bytes size,
+                                     const Group& group,
+                                     const Fabric& fabric);
 
 /// Of a rank of the pipeline.
 [[nodiscard]] SyncGroups sync_groups(const Scenario& scenario, Placement placement, int rank);

@@ -132,6 +132,7 @@ struct Stack {
   double deduplication_slowdown = 1;  // of exchanges, over an all-to-all of as many bytes
   bool overlap_grad_reduce = false;   // gradients are synchronised in buckets, beside the backward
   bool overlap_param_gather = false;  // sharded parameters are gathered beside the first forward
+  bool broadcasts_updates = false;    // each rank broadcasts its shard of them, one after the other
   double bucket_parameters = 0;       // whose gradients make a bucket, and
   double bucket_parameters_per_rank = 0;  // no fewer than these for each data-parallel rank
   double overlap_slowdown = 1;  // compute beside communication takes this much longer, and it too

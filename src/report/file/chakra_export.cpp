@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "titer/cost/sync_cost.hpp"
 #include "titer/units/ensure.hpp"
 #include "titer/units/lists.hpp"
 
@@ -161,11 +162,11 @@ namespace {
 /// Whether the parts of a node follow one another.
 bool in_turn(const GraphNode& node) {
   return node.senders == Senders::first ||
-         (node.senders == Senders::all && node.collective == Collective::reduce);
+         (node.senders == Senders::all && goes_in_turn(node.collective));
 }
 
 /// What the nodes of a rank's graph are in its trace: collectives of which not all ranks send alike
-/// are messages, and of reduces there is one to each rank.
+/// are messages, and of those in turn there is one for each rank.
 class TraceNodes {
  public:
   TraceNodes(const ExportedStep& step, int rank) : step_(step), rank_(rank) {}
@@ -177,7 +178,7 @@ class TraceNodes {
     if (node.senders != Senders::all) {
       return messages(node);
     }
-    if (node.collective != Collective::reduce) {
+    if (!goes_in_turn(node.collective)) {
       return {{.from = node}};
     }
     std::vector<TraceNode> parts;

@@ -193,26 +193,26 @@ class GoalRank {
     if (node.senders != Senders::all) {
       return messages(node, after);
     }
-    return node.collective == Collective::reduce ? reduces(node, group, after)
-                                                 : library_exchange(node, group, after);
+    return goes_in_turn(node.collective) ? in_turn(node, group, after)
+                                         : library_exchange(node, group, after);
   }
 
-  Label reduces(const GraphNode& node, const RankGroup& group, const Labels& after) {
+  Label in_turn(const GraphNode& node, const RankGroup& group, const Labels& after) {
     const GroupWays& ways = step_.ways(group);
-    const ReduceRings rings = reduce_rings(node.bytes, ways.group, ways.fabric);
+    const ChainRings rings = chain_rings(node.collective, node.bytes, ways.group, ways.fabric);
     const Labels entry = joined(after);
     Labels ends;
     for (int ring = 0; ring < rings.count; ++ring) {
-      ends.push_back(chains(rings, ring, node.bytes, group.ranks, entry));
+      ends.push_back(chains(node, rings, ring, group.ranks, entry));
     }
     return joined(ends).front();
   }
 
-  /// Along one ring, to the rank at each of its places in turn: the next chain begins at the rank
-  /// where the one before ends, as the formula has them one after the other.
-  Label chains(const ReduceRings& rings,
+  /// Along one ring, to the rank at each of its places in turn, or from it: the next chain begins
+  /// at the rank where the one before ends, as the formula has them one after the other.
+  Label chains(const GraphNode& node,
+               const ChainRings& rings,
                int ring,
-               Bytes size,
                const std::vector<int>& ranks,
                const Labels& entry) {
     constexpr int most = 16;  // of all rings together
@@ -223,16 +223,21 @@ class GoalRank {
       return ranks[static_cast<std::size_t>(rings.member(ring, place))];
     };
     const int blocks = std::min(std::max(1, most / rings.count), rings.blocks);
-    const Bytes block = size / n / rings.count / blocks;
+    const Bytes block = node.bytes / n / rings.count / blocks;
+    const bool forward = node.collective == Collective::broadcast;
+    const int before = rank_at(forward ? self + n - 1 : self + 1);
+    const int behind = rank_at(forward ? self + 1 : self + n - 1);
     Labels last = entry;
-    for (int root = 0; root < n; ++root) {
-      const int hops = (self + n - root) % n;
+    for (int turn = 0; turn < n; ++turn) {
+      const int root = forward ? n - 1 - turn : turn;
+      const int from_root = (self + n - root) % n;
+      const int left = forward ? n - 1 - from_root : from_root;  // hops of the chain from here
       for (int i = 0; i < blocks; ++i) {
         Labels awaited = last;
-        if (hops + 1 < n) {
-          awaited.push_back(message(false, block, rank_at(self + 1), entry));
+        if (left + 1 < n) {
+          awaited.push_back(message(false, block, before, entry));
         }
-        last = hops > 0 ? Labels{message(true, block, rank_at(self + n - 1), awaited)}
+        last = left > 0 ? Labels{message(true, block, behind, awaited)}
                         : Labels{calculate(0, awaited)};
       }
     }

@@ -133,6 +133,16 @@ void check_gradient_collective(const Scenario& scenario, Demands& demands) {
   }
 }
 
+void check_update_broadcasts(const Scenario& scenario, Demands& demands) {
+  const Plan& plan = scenario.plan;
+  const bool broadcasts =
+      scenario.stack.broadcasts_updates && plan.shards() && !plan.splits().weights;
+  demands.demand(!broadcasts || scenario.cluster.torus() == nullptr,
+                 "stack.broadcasts_updates",
+                 "true",
+                 "expected nodes on a network: chains of broadcasts on a torus are not modelled");
+}
+
 /// One process drives the devices of one node, each with the whole model.
 void check_root(const Scenario& scenario, Demands& demands) {
   const Plan& plan = scenario.plan;
@@ -210,6 +220,7 @@ void check_sharding(const Scenario& scenario, Demands& demands) {
   check_shard(scenario, demands);
   check_local_steps(scenario, demands);
   check_gradient_collective(scenario, demands);
+  check_update_broadcasts(scenario, demands);
   check_root(scenario, demands);
   check_shares(scenario, demands);
   const bool two_ways = placement(plan.schedule) == Placement::two_ways;
