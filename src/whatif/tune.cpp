@@ -257,7 +257,7 @@ double gain_odds(double gain) {
 
 std::string_view odds_words(double odds) {
   constexpr double sure = 0.9;
-  constexpr double likely = 2.0 / 3.0;
+  constexpr double likely = 0.7;
   return odds >= sure ? "sure" : odds >= likely ? "likely" : "within error";
 }
 

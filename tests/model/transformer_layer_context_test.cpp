@@ -59,6 +59,35 @@ TEST(ContextRing, PassesKeysAndValuesAndBackTheirGradients) {
   EXPECT_DOUBLE_EQ(core.working.si(), 2 * (4 * kKey) * kTokens / 4 / 2);
 }
 
+TEST(ContextRing, AddsUpWhatEachBlockOfKeysAndValuesTellsOfResultsAndGradients) {
+  const auto of_blocks = [](std::int64_t context, ContextMethod method, AttentionKernel kernel) {
+    Slice slice = slice_of(context, method);
+    slice.context_inner = method == ContextMethod::hierarchical ? 2 : 1;
+    slice.attention = kernel;
+    Operation sums;
+    for (const Operation& op : transformer_layer(samples::llama(), slice)) {
+      sums = op.name == "sums over blocks" ? op : sums;
+    }
+    return sums;
+  };
+  using enum AttentionKernel;
+  // A block's read, the sum's read and written: whatever the parts, as each has a part of tokens.
+  const double sum = 3 * 2 * kTokens;
+  for (const std::int64_t context : {2, 8}) {
+    const Operation sums = of_blocks(context, ContextMethod::ring, flash);
+    EXPECT_DOUBLE_EQ(sums.forward.bytes.si(), sum * kQuery);
+    EXPECT_DOUBLE_EQ(sums.input_gradient.bytes.si(), sum * (kQuery + 2 * kKey));
+    EXPECT_EQ(sums.saved, Bytes{});
+  }
+  const Operation outer = of_blocks(8, ContextMethod::hierarchical, flash);
+  EXPECT_DOUBLE_EQ(outer.forward.bytes.si(), sum * kQuery / 2)
+      << "four blocks, an eighth of tokens";
+  EXPECT_FALSE(of_blocks(1, ContextMethod::ring, flash).forward.exists());
+  EXPECT_FALSE(of_blocks(8, ContextMethod::all_gather, flash).forward.exists());
+  EXPECT_FALSE(of_blocks(8, ContextMethod::ulysses, flash).forward.exists());
+  EXPECT_FALSE(of_blocks(8, ContextMethod::ring, materialised).forward.exists());
+}
+
 TEST(ContextGather, BringsKeysAndValuesBeforeAttention) {
   const OperationList list =
       transformer_layer(samples::llama(), slice_of(4, ContextMethod::all_gather));

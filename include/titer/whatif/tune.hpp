@@ -80,10 +80,10 @@ struct GainOdds {
   double least_gain = 0;  // from this on, of the slower one's time
   double odds = 0;
 };
-inline constexpr std::array<GainOdds, 3> kGainOdds = {{{0.0, 0.64}, {0.05, 0.83}, {0.2, 0.98}}};
+inline constexpr std::array<GainOdds, 3> kGainOdds = {{{0.0, 0.68}, {0.05, 0.83}, {0.2, 0.99}}};
 [[nodiscard]] double gain_odds(double gain);
 
-/// "sure" where nine of ten measured pairs came in the predicted order, "likely" two of three,
+/// "sure" where nine of ten measured pairs came in the predicted order, "likely" seven of ten,
 /// otherwise "within error".
 [[nodiscard]] std::string_view odds_words(double odds);
 

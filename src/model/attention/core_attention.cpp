@@ -59,6 +59,9 @@ class CoreBuilder {
         add_conversions();
       }
       add_flash();
+      if (goes_around()) {
+        add_sums();
+      }
     } else {
       add_materialised();
     }
@@ -180,6 +183,17 @@ class CoreBuilder {
     op.input_gradient.shape.backward = true;
     send_around(op);
     gather_again(op);
+    layer_.add(op);
+  }
+
+  /// What fused kernels get of each block of keys and values that comes by is added to the sum of
+  /// those before, weighed anew, and so are backward the gradients of queries and of the block. The
+  /// last part of a causal sequence sees all blocks. [Transformer Engine, context_parallel.py]
+  void add_sums() {
+    Operation op = begin("sums over blocks");
+    op.forward = LayerBuilder::memory(3.0 * parts_ * outputs_);
+    op.input_gradient = LayerBuilder::memory(3.0 * parts_ * (queries_ + (keys_ + values_)));
+    op.repeated = 0;
     layer_.add(op);
   }
 
