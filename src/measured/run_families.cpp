@@ -37,6 +37,8 @@ constexpr std::array kHabitFields = {
     fields::flag<&H::distribute_saved_activations>("distribute_saved_activations",
                                                    "as `plan.distribute_saved_activations`"),
     fields::flag<&H::prefetch>("prefetch", "as `plan.prefetch` and `plan.offload.prefetch`"),
+    fields::flag<&H::overlap_grad_reduce>(
+        "overlap_grad_reduce", "as `plan.overlap_grad_reduce`, where a row does not tell"),
     fields::choice<&H::sharding, kShardings>("sharding", "what data-parallel ranks share"),
     fields::flag<&H::reduces_once>("reduces_once",
                                    "gradients of zero2 once an iteration, as zero1 does"),

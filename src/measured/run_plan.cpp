@@ -124,6 +124,8 @@ void read_overlaps(const RunRow& row, const RunHabits& habits, Plan& plan) {
   if (row.has("dp_overlap") && plan.sharding != Sharding::zero3) {
     plan.overlap_grad_reduce = row.whole("dp_overlap", 0) == 1;
     plan.overlap_param_gather = row.whole("dp_overlap", 0) == 1 && plan.sharding == Sharding::zero1;
+  } else if (habits.overlap_grad_reduce) {
+    plan.overlap_grad_reduce = habits.overlap_grad_reduce;
   }
   plan.tensor_overlap = habits.tensor_overlap;
   const bool is_noted = row.says("notes", "async TP") || row.says("notes", "TP comm overlap");

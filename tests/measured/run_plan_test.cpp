@@ -18,6 +18,28 @@ TEST(RunPlan, DerivesWhatTheNumbersOfDevicesAndSequencesTell) {
   EXPECT_EQ(plan.micro_batch, 2);  // 32 / (2 x 8)
 }
 
+/// Software of before a release had less beside compute: XLA no gathers and no reduce-scatters.
+TEST(RunPlan, HidesWhatTheSoftwareOfItsTimeDid) {
+  const auto plan = [](const char* notes, const char* dp_kind) {
+    const RunReadings read = readings({{"family", "pax_gpt"},
+                                       {"notes", notes},
+                                       {"dp_kind", dp_kind},
+                                       {"dp_overlap", ""},
+                                       {"t", "1"},
+                                       {"p", "1"},
+                                       {"d", "16"}});
+    EXPECT_EQ(read.skip_reason, "");
+    return read.readings.empty() ? Plan{} : read.readings.front().scenarios.front().plan;
+  };
+  const Plan old = plan("older software", "fsdp-full(zero3)");
+  EXPECT_FALSE(old.prefetch);
+  EXPECT_EQ(old.overlap_grad_reduce, false);
+  const Plan recent = plan("release 24.11.1", "fsdp-full(zero3)");
+  EXPECT_TRUE(recent.prefetch);
+  EXPECT_EQ(recent.overlap_grad_reduce, std::nullopt) << "as the software does";
+  EXPECT_EQ(plan("older software", "ddp").overlap_grad_reduce, std::nullopt);
+}
+
 TEST(RunPlan, ReadsListsOfWhatIsRecomputedAndOffloaded) {
   struct Case {
     Cells cells;
