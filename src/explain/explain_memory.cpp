@@ -39,6 +39,23 @@ std::string base_words(const Scenario& scenario) {
   return adapters && adapters->base ? fmt::format(", of the base {}", name(*adapters->base)) : "";
 }
 
+/// What each rank has of parameters that it may split with others: n, or n / shards; experts are
+/// shared out by themselves.
+std::string held_words(const Scenario& scenario, const DeviceParameters& count, bool split) {
+  const Plan& plan = scenario.plan;
+  const double copies = scenario.cuts_images() ? static_cast<double>(plan.tensor) : 1.0;
+  const auto words = [&](double parameters, double shards) {
+    return split && shards > 1 ? fmt::format("{:.4g} / {}", parameters, shards)
+                               : fmt::format("{:.4g}", parameters);
+  };
+  const std::string dense = words(count.dense, copies * static_cast<double>(shard_ranks(plan)));
+  if (count.experts == 0) {
+    return dense;
+  }
+  return fmt::format(
+      "({} + {})", dense, words(count.experts, static_cast<double>(expert_shard_ranks(plan))));
+}
+
 Term activations_term(const Scenario& scenario, const StageMemory& stage) {
   return {"activations",
           "the most that its passes keep alive at a time, see below",
@@ -152,21 +169,23 @@ Section memory_section(const Scenario& scenario, const StepResult& result) {
       parameter_bytes(scenario.training.optimizer, scenario.tensor_types());
   Section section{.title = fmt::format("memory of stage {}, the fullest", stage.stage),
                   .terms = {}};
-  const std::string count = fmt::format("{:.4g}", stage.parameters.total());
+  const SplitStates splits = scenario.plan.splits();
+  const bool splits_gradients = splits.gradients && scenario.plan.reduces_every_pass();
   section.terms = {
       {"weights",
-       "n x bytes",
-       count + " x " + format(bytes.weight) + base_words(scenario),
+       "n / shards x bytes",
+       held_words(scenario, stage.parameters, splits.weights) + " x " + format(bytes.weight) +
+           base_words(scenario),
        format(stage.weights),
        "Rajbhandari et al. 2020"},
       {"gradients",
-       "n x bytes",
-       count + " x " + format(bytes.gradient),
+       "n / shards x bytes",
+       held_words(scenario, stage.trained, splits_gradients) + " x " + format(bytes.gradient),
        format(stage.gradients),
        "stack " + scenario.stack.name},
       {"optimizer",
-       "n x bytes (/ d with zero1)",
-       count + " x " + format(bytes.optimizer) +
+       "n / shards x bytes",
+       held_words(scenario, stage.trained, splits.optimizer) + " x " + format(bytes.optimizer) +
            (bytes.matrix ? ", of hidden layers' matrices " + format(*bytes.matrix) : ""),
        format(stage.optimizer),
        "Rajbhandari et al. 2020"},

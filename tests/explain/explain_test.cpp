@@ -265,6 +265,62 @@ TEST(ExplainMemory, IsThatOfTheFullestStage) {
   EXPECT_EQ(term_of(memory, "total").value, format(result.memory_peak));
 }
 
+/// "8.03e+09 / 8 x 4 B", "(1.541e+09 / 8 + 3.624e+09) x 8 B".
+Bytes product_of(const std::string& numbers) {
+  const auto held = [](const std::string& part) {
+    const std::size_t by = part.find(" / ");
+    return by == std::string::npos ? std::stod(part)
+                                   : std::stod(part) / std::stod(part.substr(by + 3));
+  };
+  const std::size_t times = numbers.find(" x ");
+  std::string count = numbers.substr(0, times);
+  std::erase_if(count, [](char c) { return c == '(' || c == ')'; });
+  double sum = 0;
+  for (std::size_t begin = 0; begin != std::string::npos;) {
+    const std::size_t plus = count.find(" + ", begin);
+    sum += held(count.substr(begin, plus - begin));
+    begin = plus == std::string::npos ? plus : plus + 3;
+  }
+  return sum * Bytes::from_si(std::stod(numbers.substr(times + 3)));
+}
+
+TEST(ExplainMemory, OfStatesIsTheProductThatIsShown) {
+  for (const char* model : {"llama3-8b", "qwen3-30b-a3b"}) {
+    for (const char* sharding : {"none", "zero1", "zero2", "zero3"}) {
+      const Scenario scenario = scenario_with({fmt::format("model={}", model),
+                                               "cluster=dgx-h100",
+                                               "cluster.nodes=2",
+                                               "plan.pipeline=1",
+                                               "plan.virtual_stages=1",
+                                               "plan.tensor=2",
+                                               "plan.data=8",
+                                               fmt::format("plan.sharding={}", sharding),
+                                               "training.precision=bf16",
+                                               "training.sequence=4096",
+                                               "training.adapters.rank=8",
+                                               R"(training.adapters.targets=["query"])",
+                                               "stack=torchtitan"});
+      for (const bool adapters : {false, true}) {
+        Scenario own = scenario;
+        if (!adapters) {
+          own.training.adapters.reset();
+        }
+        const StageMemory stage = estimate(own).peak_stage();
+        const std::vector<Section> sections = explain(own);
+        const Section& memory = section_of(sections, "memory of stage 0, the fullest");
+        const auto expect = [&](const char* name, Bytes held) {
+          EXPECT_NEAR(product_of(term_of(memory, name).numbers) / held, 1.0, 1e-3)
+              << model << ", " << sharding << ", adapters " << adapters << ": " << name << ", "
+              << term_of(memory, name).numbers;
+        };
+        expect("weights", stage.weights);
+        expect("gradients", stage.gradients);
+        expect("optimizer", stage.optimizer);
+      }
+    }
+  }
+}
+
 TEST(ExplainMemory, OutsideTheTensorsAddsUp) {
   const Scenario scenario = two_replicas();
   const StepResult result = estimate(scenario);

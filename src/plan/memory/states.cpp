@@ -95,6 +95,7 @@ StageMemory states(const Plan& plan,
                      .parameters = rank_parameters(*needs.blocks, contents, plan, rank)};
   const StateShards shards = state_shards(plan, needs);
   const DeviceParameters trained = trained_parameters(*needs.blocks, contents, plan, rank);
+  memory.trained = trained;
   memory.weights = weight_states(needs, contents, memory, trained, shards.weights);
   if (plan.offload.weights) {
     memory.offloaded.add(*plan.offload.weights, std::exchange(memory.weights, Bytes{}));

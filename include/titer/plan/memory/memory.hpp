@@ -25,6 +25,7 @@ struct Offloaded {
 struct StageMemory {
   int stage = 0;                // the rank
   DeviceParameters parameters;  // held by one device, were nothing sharded over replicas
+  DeviceParameters trained{};   // of these
   Bytes weights{};
   Bytes gradients{};
   Bytes optimizer{};
