@@ -61,6 +61,8 @@ constexpr std::array kHabitFields = {
     fields::choice<&H::tensor_overlap, kTensorOverlaps>("tensor_overlap",
                                                         "how tensor groups' transfers are hidden"),
     fields::choice<&H::gradient, kDataTypes>("gradient_precision", "number format of gradients"),
+    fields::flag<&H::bf16_states>("bf16_states",
+                                  "weights are updated in bf16, with the optimizer's states in it"),
     fields::flag<&H::dropout>("dropout", "whether there is dropout")
         .or_else("where MLPs are not gated"),
     fields::flag<&H::parallel>("parallel", "attention and MLP read the same input"),

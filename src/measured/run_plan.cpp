@@ -321,7 +321,8 @@ Training run_training(const RunRow& row,
   training.fp8_activation_inputs = habits.fp8_activation_inputs.value_or(false);
   training.transposes_narrow_weights = habits.transposes_narrow_weights.value_or(false);
   training.precision = precision_of(row, habits);
-  if (row.says("precision", "bf16 weights")) {  // and with them what optax keeps of them
+  // As torch.optim and optax have states of weights that are in bf16 themselves.
+  if (row.says("precision", "bf16 weights") || habits.bf16_states.value_or(false)) {
     training.master_precision = DataType::bf16;
     training.state_precision = DataType::bf16;
   }

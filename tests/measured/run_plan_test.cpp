@@ -40,6 +40,19 @@ TEST(RunPlan, HidesWhatTheSoftwareOfItsTimeDid) {
   EXPECT_EQ(plan("older software", "ddp").overlap_grad_reduce, std::nullopt);
 }
 
+TEST(RunPlan, HasStatesInTheTypeOfWeightsWhereTheSoftwareHas) {
+  const auto scenario = [](const char* family) {
+    const RunReadings read = readings({{"family", family}});
+    EXPECT_EQ(read.skip_reason, "");
+    return read.readings.front().scenarios.front();
+  };
+  const Scenario automodel = scenario("nemo_automodel");
+  EXPECT_EQ(automodel.stack.name, "automodel");
+  EXPECT_EQ(automodel.training.state_precision, DataType::bf16);
+  EXPECT_EQ(automodel.training.master_precision, DataType::bf16);
+  EXPECT_EQ(scenario("torchtitan").training.state_precision, std::nullopt);
+}
+
 TEST(RunPlan, ReadsListsOfWhatIsRecomputedAndOffloaded) {
   struct Case {
     Cells cells;

@@ -34,6 +34,7 @@ struct RunHabits {
   bool overrides_recompute = false;                // that holds whatever a row says
   std::optional<bool> distribute_saved_activations{};
   std::optional<bool> prefetch{};
+  std::optional<bool> bf16_states{};
   std::optional<bool> overlap_grad_reduce{};
   std::optional<Sharding> sharding{};
   std::optional<bool> reduces_once{};  // gradients of zero2 behind all passes, as zero1 does
