@@ -555,7 +555,7 @@ TEST(RunScenario, FindsTheSoftwareByTheWordsOfUnknownFamilies) {
       {"microsoft/Megatron-DeepSpeed", "deepspeed"},
       {"NVIDIA/Megatron-LM README", "megatron-lm"},
       {"aws-neuron/neuronx-nemo-megatron", "neuronx"},
-      {"NVIDIA-NeMo/Automodel", "torchtitan"},
+      {"NVIDIA-NeMo/Automodel", "automodel"},
       {"Nemotron report; Megatron-LM", "megatron-lm"},
       {"training dynamics (PyTorch)", "fsdp"},
       {"llama_factory wiki", "fsdp"}};
