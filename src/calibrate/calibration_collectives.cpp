@@ -6,7 +6,7 @@
 
 #include "titer/calibrate/calibration_data.hpp"
 #include "titer/input/reader.hpp"
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 #include "titer/plan/place/collective_query.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/units/text.hpp"

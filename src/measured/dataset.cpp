@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "titer/measured/collective_comparison.hpp"
+#include "titer/measured/collective/collective_comparison.hpp"
 #include "titer/measured/kernel_comparison.hpp"
 #include "titer/measured/measured_kernel.hpp"
 #include "titer/measured/measured_runs.hpp"

@@ -160,16 +160,6 @@ void put_network(const RunRow& row,
   }
 }
 
-std::int64_t chips_of(const RunRow& row) { return row.whole("n_chips", 1); }
-
-constexpr std::int64_t kLargestHost = 8;  // chips of one host of a slice
-constexpr std::int64_t kUsualHost = 4;
-
-/// A host is no slice by itself; one of eight chips may be where a network is said to join them.
-bool is_host(const RunRow& row, std::int64_t devices) {
-  return devices <= (row.says("inter_link", "DCN") ? kUsualHost : kLargestHost);
-}
-
 /// The chip that a shipped one starts from; "" where there is none, or no such chip.
 std::string base_of(const std::string& chip) {
   if (!is_shipped(kChipData, chip)) {
@@ -180,9 +170,8 @@ std::string base_of(const std::string& chip) {
   return base == nullptr ? "" : base->text;
 }
 
-constexpr std::int64_t kLargestNode = 1024;  // devices that a node's switch may join
+}  // namespace
 
-/// The node of the cluster with so many chips on its switch, of a slice or of a server.
 RunMachine switched_node(const std::string& name, const Cluster& cluster, std::int64_t chips) {
   RunMachine machine{.cluster = name};
   put("cluster.node.fabric.devices", Value(chips), machine);
@@ -200,8 +189,6 @@ RunMachine switched_node(const std::string& name, const Cluster& cluster, std::i
   }
   return machine;
 }
-
-}  // namespace
 
 const std::vector<RunMachines::Shipped>& RunMachines::of_chip(const std::string& chip) {
   if (chips_.empty()) {
@@ -221,54 +208,6 @@ const std::vector<RunMachines::Shipped>& RunMachines::of_chip(const std::string&
     }
   }
   return of;
-}
-
-std::int64_t RunMachines::slice_of(const RunRow& row, const std::string& chip) {
-  const std::int64_t chips = chips_of(row);
-  const std::int64_t devices = row.whole("chips_per_node", 8);
-  if (const auto noted = noted_slice(row)) {
-    return *noted;
-  }
-  const bool is_one = row.says("inter_link", "single slice") ||
-                      (row.says("inter_link", "ICI") && !row.says("inter_link", "DCN"));
-  if (is_one || chips <= devices) {
-    return std::max(chips, devices);
-  }
-  const std::vector<Shipped>& pods = of_chip(chip);
-  const auto hands_out = [&](std::int64_t slice) {
-    return std::ranges::any_of(
-        pods, [&](const Shipped& pod) { return pod.cluster.torus_of(slice) != nullptr; });
-  };
-  for (std::int64_t slices = 1; is_host(row, devices) && slices <= chips / devices; ++slices) {
-    if (chips % slices == 0 && hands_out(chips / slices)) {
-      return chips / slices;
-    }
-  }
-  return devices;
-}
-
-std::vector<RunMachine> RunMachines::of_torus(const RunRow& row, const std::string& chip) {
-  const std::int64_t slice = slice_of(row, chip);
-  std::vector<RunMachine> machines;
-  const Shipped* smallest = nullptr;
-  for (const Shipped& one : of_chip(chip)) {
-    const Cluster& cluster = one.cluster;
-    if (cluster.torus() == nullptr) {
-      if (slice <= kLargestNode) {
-        machines.push_back(switched_node(one.name, cluster, slice));
-      }
-    } else if (cluster.torus_of(slice) != nullptr &&
-               (smallest == nullptr || one.devices() < smallest->devices())) {
-      smallest = &one;
-    }
-  }
-  if (smallest != nullptr && chips_of(row) <= slice) {
-    machines.insert(machines.begin(), {.cluster = smallest->name});
-  }
-  if (machines.empty()) {
-    throw InputError(fmt::format("{} chips are no slice of {}", slice, row.text("hw_key")));
-  }
-  return machines;
 }
 
 const RunMachines::Shipped* RunMachines::node_of(const std::string& chip, std::int64_t devices) {
@@ -357,16 +296,16 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row,
     put("cluster.chip", Value(chip), machine);
   }
   const bool is_rack = node->devices() == kRack;
-  const std::int64_t domain = is_rack ? domain_of(row, chips_of(row)) : devices;
+  const std::int64_t domain = is_rack ? domain_of(row, row.chips()) : devices;
   if (is_rack) {
     put("cluster.node.fabric.devices", Value(domain), machine);
   } else if (node->devices() != devices &&
-             chips_of(row) > std::min<std::int64_t>(devices, node->devices())) {
+             row.chips() > std::min<std::int64_t>(devices, node->devices())) {
     if (!resize(of_node, devices, machine)) {
       throw InputError(unknown);
     }
   }
-  if (chips_of(row) > domain && !node->cluster.device_nics) {
+  if (row.chips() > domain && !node->cluster.device_nics) {
     put_network(row, network, domain, machine);
   }
   return {machine};

@@ -14,7 +14,7 @@
 #include "titer/calibrate/calibration_data.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/input/read_document.hpp"
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 #include "titer/plan/stack.hpp"
 #include "titer/scenario/source.hpp"
 

@@ -10,7 +10,7 @@
 #include "paths.hpp"
 #include "plan/shipped.hpp"
 #include "titer/collectives/choice.hpp"
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

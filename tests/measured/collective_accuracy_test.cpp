@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "paths.hpp"
-#include "titer/measured/collective_comparison.hpp"
+#include "titer/measured/collective/collective_comparison.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

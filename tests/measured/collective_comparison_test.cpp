@@ -10,8 +10,8 @@
 
 #include "paths.hpp"
 #include "temporary_folder.hpp"
-#include "titer/measured/collective_comparison.hpp"
-#include "titer/measured/collective_machine.hpp"
+#include "titer/measured/collective/collective_comparison.hpp"
+#include "titer/measured/collective/collective_machine.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -11,7 +11,7 @@
 #include "collectives/nccl_systems.hpp"
 #include "paths.hpp"
 #include "titer/collectives/curve.hpp"
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 
 namespace titer {
 namespace TITER_TEST_FILE {

@@ -1,4 +1,4 @@
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 #include "paths.hpp"
 #include "temporary_folder.hpp"
 

@@ -19,6 +19,11 @@ struct RunMachine {
   bool network_known = true;  // false: the row does not say what joins its nodes
 };
 
+/// The node of the cluster with so many chips on its switch, of a slice or of a server.
+[[nodiscard]] RunMachine switched_node(const std::string& name,
+                                       const Cluster& cluster,
+                                       std::int64_t chips);
+
 /// Chips of a slice, where the row counts slices or says how large they are.
 [[nodiscard]] std::optional<std::int64_t> noted_slice(const RunRow& row);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "titer/measured/named_models.hpp"
 #include "titer/measured/run_families.hpp"
 #include "titer/measured/run_machine.hpp"
 #include "titer/measured/run_row.hpp"
@@ -20,22 +21,6 @@ struct OpenModel {
   std::int64_t sequence = 0;
   std::int64_t vocabulary = 0;  // rows of the token table
   bool flash = false;
-};
-/// Models that rows and families name, each loaded once.
-class NamedModels {
- public:
-  NamedModels() : shipped_(shipped_names(kModelData)) {}
-  /// The family's, or if it has none the shipped one of the row's name, or the Hub's, where the row
-  /// states no dimensions or they do not tell it (layers that mix tokens in other ways than by
-  /// attention); nullptr otherwise.
-  [[nodiscard]] std::shared_ptr<const Model> of(const RunRow& row, const std::string& of_family);
-
- private:
-  std::shared_ptr<const Model> called(const std::string& name);
-  std::shared_ptr<const Model> of_name(const RunRow& row);
-
-  std::vector<std::string> shipped_;
-  std::map<std::string, std::shared_ptr<const Model>> loaded_;
 };
 /// Whether tokens all see each other, by the row's `arch` or a name of encoders of images.
 [[nodiscard]] bool is_encoder(const RunRow& row);

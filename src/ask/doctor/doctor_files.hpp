@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 #include "titer/report/study/doctor_report.hpp"
 #include "titer/trace/trace_breakdown.hpp"
 #include "titer/trace/training_log.hpp"

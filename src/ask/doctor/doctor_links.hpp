@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 #include "titer/scenario/source.hpp"
 
 namespace titer {

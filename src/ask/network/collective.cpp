@@ -9,7 +9,7 @@
 #include "titer/ask/option.hpp"
 #include "titer/collectives/collective_names.hpp"
 #include "titer/collectives/curve.hpp"
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 #include "titer/report/network/collective_report.hpp"
 #include "titer/report/network/library_report.hpp"
 #include "titer/units/listed.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "titer/measured/collective_support.hpp"
+#include "titer/measured/collective/collective_support.hpp"
 #include "titer/plan/place/collective_query.hpp"
 #include "titer/view/view.hpp"
 

@@ -1,4 +1,4 @@
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 
 #include <algorithm>
 #include <array>

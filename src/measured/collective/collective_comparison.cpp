@@ -1,4 +1,4 @@
-#include "titer/measured/collective_comparison.hpp"
+#include "titer/measured/collective/collective_comparison.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "titer/input/csv.hpp"
-#include "titer/measured/collective_machine.hpp"
+#include "titer/measured/collective/collective_machine.hpp"
 
 namespace titer {
 namespace {

@@ -1,4 +1,4 @@
-#include "titer/measured/collective_machine.hpp"
+#include "titer/measured/collective/collective_machine.hpp"
 
 #include <fmt/format.h>
 

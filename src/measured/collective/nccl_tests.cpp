@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 
 #include <fmt/format.h>
 #include "titer/input/file.hpp"

@@ -1,4 +1,4 @@
-#include "titer/measured/collective_support.hpp"
+#include "titer/measured/collective/collective_support.hpp"
 
 #include <algorithm>
 

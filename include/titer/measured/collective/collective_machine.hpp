@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "titer/measured/measured_collective.hpp"
+#include "titer/measured/collective/measured_collective.hpp"
 #include "titer/plan/place/cluster.hpp"
 
 namespace titer {
