@@ -18,19 +18,6 @@
 namespace titer {
 namespace {
 
-/// Where the time of each part is counted.
-constexpr std::array<Seconds Breakdown::*, kTaskParts> kCountedIn = {&Breakdown::forward,
-                                                                     &Breakdown::backward,
-                                                                     &Breakdown::backward,
-                                                                     &Breakdown::recompute,
-                                                                     &Breakdown::optimizer,
-                                                                     &Breakdown::tensor_comm,
-                                                                     &Breakdown::context_comm,
-                                                                     &Breakdown::expert_comm,
-                                                                     &Breakdown::pipeline_comm,
-                                                                     &Breakdown::data_comm,
-                                                                     &Breakdown::host_comm};
-
 void fill_breakdown(const RankAccount& account, Ticks makespan, StepResult& result) {
   result.breakdown = {};
   Ticks idle = makespan;
@@ -38,20 +25,15 @@ void fill_breakdown(const RankAccount& account, Ticks makespan, StepResult& resu
   // One sum for both parts of a backward pass, so that it is rounded once.
   ticks[static_cast<std::size_t>(TaskPart::backward)] +=
       std::exchange(ticks[static_cast<std::size_t>(TaskPart::weight_gradient)], 0);
-  for (std::size_t part = 0; part < kTaskParts; ++part) {
-    result.breakdown.*kCountedIn[part] += to_seconds(ticks[part]);
+  for (const CountedPart& counted : kCountedParts) {
+    const auto part = static_cast<std::size_t>(counted.part);
+    result.breakdown.*counted.exposed += to_seconds(ticks[part]);
     idle -= ticks[part];
+    if (counted.total != nullptr) {
+      result.comm_total.*counted.total = to_seconds(account.total[part]);
+    }
   }
   result.breakdown.bubble = to_seconds(idle);
-  const auto total = [&](TaskPart part) {
-    return to_seconds(account.total[static_cast<std::size_t>(part)]);
-  };
-  result.comm_total = {.tensor = total(TaskPart::tensor_comm),
-                       .context = total(TaskPart::context_comm),
-                       .expert = total(TaskPart::expert_comm),
-                       .pipeline = total(TaskPart::pipeline_comm),
-                       .data = total(TaskPart::data_comm),
-                       .host = total(TaskPart::host_copy)};
 }
 
 /// Of each pipeline rank the device that ends last; the first of equals.

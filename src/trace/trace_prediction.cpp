@@ -7,6 +7,7 @@
 #include "titer/cost/moves.hpp"
 #include "titer/cost/sync_cost.hpp"
 #include "titer/export/exported_step.hpp"
+#include "titer/simulate/accounts.hpp"
 #include "titer/simulate/evaluate.hpp"
 #include "titer/trace/trace_comparison.hpp"
 
@@ -18,6 +19,7 @@ using enum TraceCategory;
 constexpr double kMostNodes = 3e6;  // of a rank's graph; beyond that, a node for each pass
 
 using CategoryShares = std::array<double, kTraceCategories>;
+using PartShares = std::array<CategoryShares, kTaskParts>;
 
 TraceCategory category_of(Collective collective) {
   switch (collective) {
@@ -38,14 +40,6 @@ TraceCategory category_of(Collective collective) {
   }
   return other_comm;
 }
-
-/// The purposes in the order of kCommunicationParts, which is that of parts.
-std::optional<std::size_t> purpose_of(TaskPart part) {
-  const auto first = static_cast<std::size_t>(TaskPart::tensor_comm);
-  const auto place = static_cast<std::size_t>(part);
-  return place < first ? std::nullopt : std::optional(place - first);
-}
-constexpr std::size_t kPurposes = kCommunicationParts.size();
 
 /// What the sharding's moves are made of, by their bytes.
 CategoryShares shares_of_moves(const Scenario& scenario) {
@@ -68,24 +62,24 @@ CategoryShares shares_of_moves(const Scenario& scenario) {
   return shares;
 }
 
-/// What each purpose is made of where no graph tells.
-std::array<CategoryShares, kPurposes> usual_shares(const Scenario& scenario) {
-  std::array<CategoryShares, kPurposes> shares{};
-  const auto set = [&](std::size_t purpose, TraceCategory category, double share) {
-    shares[purpose][static_cast<std::size_t>(category)] = share;
+/// What each part is made of where no graph tells.
+PartShares usual_shares(const Scenario& scenario) {
+  PartShares shares{};
+  const auto set = [&](TaskPart part, TraceCategory category, double share) {
+    shares[static_cast<std::size_t>(part)][static_cast<std::size_t>(category)] = share;
   };
   if (scenario.plan.sequence_parallel) {
-    set(0, all_gather, 0.5);
-    set(0, reduce_scatter, 0.5);
+    set(TaskPart::tensor_comm, all_gather, 0.5);
+    set(TaskPart::tensor_comm, reduce_scatter, 0.5);
   } else {
-    set(0, all_reduce, 1);
+    set(TaskPart::tensor_comm, all_reduce, 1);
   }
-  set(1, send_recv, 1);
-  set(2, all_to_all, 1);
-  set(3, send_recv, 1);
-  shares[4] = shares_of_moves(scenario);
-  set(5, host_to_device, 0.5);
-  set(5, device_to_host, 0.5);
+  set(TaskPart::context_comm, send_recv, 1);
+  set(TaskPart::expert_comm, all_to_all, 1);
+  set(TaskPart::pipeline_comm, send_recv, 1);
+  shares[static_cast<std::size_t>(TaskPart::data_comm)] = shares_of_moves(scenario);
+  set(TaskPart::host_copy, host_to_device, 0.5);
+  set(TaskPart::host_copy, device_to_host, 0.5);
   return shares;
 }
 
@@ -103,14 +97,14 @@ class GraphSums {
   }
 
   /// Replaces what the graph knows better.
-  void put_shares(std::array<CategoryShares, kPurposes>& shares) const {
-    for (std::size_t purpose = 0; purpose < kPurposes; ++purpose) {
+  void put_shares(PartShares& shares) const {
+    for (std::size_t part = 0; part < kTaskParts; ++part) {
       double sum = 0;
-      for (const double time : times_[purpose]) {
+      for (const double time : times_[part]) {
         sum += time;
       }
       for (std::size_t i = 0; i < kTraceCategories && sum > 0; ++i) {
-        shares[purpose][i] = times_[purpose][i] / sum;
+        shares[part][i] = times_[part][i] / sum;
       }
     }
   }
@@ -135,15 +129,15 @@ class GraphSums {
   };
 
   void add(const GraphNode& node) {
-    const std::optional<std::size_t> purpose = purpose_of(node.part);
-    if (!purpose) {
+    const auto part = static_cast<std::size_t>(node.part);
+    if (part < kComputeParts) {
       return;
     }
     const bool collective = node.kind == NodeKind::collective;
     const auto category =
         static_cast<std::size_t>(collective ? category_of(node.collective) : send_recv);
     const auto time = static_cast<double>(node.duration);
-    times_[*purpose][category] += time;
+    times_[part][category] += time;
     Calls& calls = calls_[category];
     const bool of_each =
         collective && node.senders == Senders::all && goes_in_turn(node.collective);
@@ -156,14 +150,14 @@ class GraphSums {
   }
 
   const ExportedStep& step_;
-  std::array<CategoryShares, kPurposes> times_{};
+  PartShares times_{};
   std::array<Calls, kTraceCategories> calls_{};
 };
 
 /// Follows the collectives one by one.
 void follow(const Scenario& scenario,
             std::optional<int> rank,
-            std::array<CategoryShares, kPurposes>& shares,
+            PartShares& shares,
             PredictedStep& step) {
   auto exported = std::make_unique<ExportedStep>(scenario, ExportDetail::layer);
   const bool whole_passes = exported->most_nodes() > kMostNodes;
@@ -191,26 +185,24 @@ PredictedStep predict_step(const Scenario& scenario, std::optional<int> rank) {
                            std::to_string(step.result.devices) + " of the scenario");
     rank.reset();
   }
-  std::array<CategoryShares, kPurposes> shares = usual_shares(scenario);
+  PartShares shares = usual_shares(scenario);
   follow(scenario, rank, shares, step);
   const Breakdown& parts = step.result.breakdown;
-  const std::array<Seconds, kPurposes> exposed = {parts.tensor_comm,
-                                                  parts.context_comm,
-                                                  parts.expert_comm,
-                                                  parts.pipeline_comm,
-                                                  parts.data_comm,
-                                                  parts.host_comm};
   Seconds hidden;
-  for (std::size_t purpose = 0; purpose < kPurposes; ++purpose) {
-    const Seconds total =
-        std::max(step.result.comm_total.*kCommunicationParts[purpose].value, exposed[purpose]);
-    const bool of_host = purpose == kPurposes - 1;  // copies count after compute
-    const Seconds counted = of_host ? exposed[purpose] : total;
-    hidden += counted - exposed[purpose];
+  for (const CountedPart& of : kCountedParts) {
+    if (of.total == nullptr) {
+      continue;
+    }
+    const CategoryShares& made_of = shares[static_cast<std::size_t>(of.part)];
+    const Seconds exposed = parts.*of.exposed;
+    const Seconds total = std::max(step.result.comm_total.*of.total, exposed);
+    // Copies count after compute.
+    const Seconds counted = of.part == TaskPart::host_copy ? exposed : total;
+    hidden += counted - exposed;
     for (std::size_t i = 0; i < kTraceCategories; ++i) {
-      step.communication[i].busy += shares[purpose][i] * total;
-      step.communication[i].counted += shares[purpose][i] * counted;
-      step.communication[i].exposed += shares[purpose][i] * exposed[purpose];
+      step.communication[i].busy += made_of[i] * total;
+      step.communication[i].counted += made_of[i] * counted;
+      step.communication[i].exposed += made_of[i] * exposed;
     }
   }
   step.optimizer = parts.optimizer;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "titer/estimate/result.hpp"
 #include "titer/simulate/timeline.hpp"
 
 namespace titer {
@@ -14,6 +15,25 @@ namespace titer {
 inline constexpr std::size_t kTaskParts = kTaskPartNames.size();
 /// The first parts are compute; the others communication.
 inline constexpr std::size_t kComputeParts = static_cast<std::size_t>(TaskPart::optimizer) + 1;
+
+/// Where a part's time is counted: what of it is exposed, and of communication all of it.
+struct CountedPart {
+  TaskPart part;
+  Seconds Breakdown::*exposed;
+  Seconds CommunicationTotal::*total = nullptr;
+};
+inline constexpr std::array<CountedPart, kTaskParts> kCountedParts = {
+    {{TaskPart::forward, &Breakdown::forward},
+     {TaskPart::backward, &Breakdown::backward},
+     {TaskPart::weight_gradient, &Breakdown::backward},
+     {TaskPart::recompute, &Breakdown::recompute},
+     {TaskPart::optimizer, &Breakdown::optimizer},
+     {TaskPart::tensor_comm, &Breakdown::tensor_comm, &CommunicationTotal::tensor},
+     {TaskPart::context_comm, &Breakdown::context_comm, &CommunicationTotal::context},
+     {TaskPart::expert_comm, &Breakdown::expert_comm, &CommunicationTotal::expert},
+     {TaskPart::pipeline_comm, &Breakdown::pipeline_comm, &CommunicationTotal::pipeline},
+     {TaskPart::data_comm, &Breakdown::data_comm, &CommunicationTotal::data},
+     {TaskPart::host_copy, &Breakdown::host_comm, &CommunicationTotal::host}}};
 
 struct RankAccount {
   // Every instant counts for one part of those that run: compute before communication, and in the
