@@ -184,9 +184,12 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
   if (kind.name != kRunData.name && is_shipped(kRunData, name_or_file)) {
     message += ", a run has; " + expected_of_run(kind, name_or_file);
   }
-  if (kind.name == kRunData.name && is_shipped(kModelData, name_or_file)) {
-    message +=
-        ", a model has: `titer new --model " + std::string(name_or_file) + "` makes a run of it";
+  for (const NoRun& other : kNoRuns) {
+    if (kind.name == kRunData.name && other.kind != nullptr &&
+        is_shipped(*other.kind, name_or_file)) {
+      message += ", " + std::string(other.what) + " has: `" + std::string(other.command) + " " +
+                 std::string(name_or_file) + "` takes it";
+    }
   }
   const std::string others = kind.name == kSettingsData.name  // which no command lists
                                  ? ""

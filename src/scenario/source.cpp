@@ -25,32 +25,16 @@ bool changes_shipped_data(const Value& value, const DataKind& kind) {
          (!is_other_model && std::ranges::none_of(kind.essential, has));
 }
 
-/// A file of another kind, by keys that no scenario has, divided by blanks, and what takes it.
-struct OtherFile {
-  std::string_view keys;
-  std::string_view what;
-  std::string_view takes;
-};
-constexpr std::array<OtherFile, 8> kOtherFiles = {
-    {{"axes", "a sweep", "titer sweep"},
-     {"tokens", "a question of capacity", "titer capacity"},
-     {"phases jobs rounds queries", "a course", "titer course"},
-     {"answers", "a report", "titer report"},
-     {"question", "a question", "titer ask"},
-     {"scenario", "a search", "titer search"},
-     {"layers blocks tables", "a model", "titer new --model"},
-     {"chip", "a cluster", "titer new --cluster"}}};
-
 /// Throws InputError where a document is of another kind, with what takes it.
 void refuse_other_file(const Document& document, std::string_view file) {
   if (document.root.find("model") != nullptr || document.root.find("cluster") != nullptr) {
     return;
   }
-  for (const OtherFile& other : kOtherFiles) {
+  for (const NoRun& other : kNoRuns) {
     for (const std::string_view key : words_of(other.keys)) {
       if (const Value* value = document.root.find(key); value != nullptr) {
         throw InputError(document.where(value->origin) + ": " + std::string(key) + ": this is " +
-                         std::string(other.what) + ", no scenario: `" + std::string(other.takes) +
+                         std::string(other.what) + ", no scenario: `" + std::string(other.command) +
                          " " + std::string(file) + "` takes it");
       }
     }

@@ -124,9 +124,11 @@ TEST(AppInput, NamesAFileThatCannotBeRead) {
             "(a file is given by a path with a slash or ending in .json)");
 }
 
-TEST(AppInput, SaysThatANameIsAModels) {
+TEST(AppInput, SaysWhatTakesWhatANameIsOf) {
   EXPECT_TRUE(contains(refusal_of(titer({"run", "llama3-8b"})),
                        "no shipped run has this name, a model has: `titer new --model llama3-8b`"));
+  EXPECT_TRUE(contains(refusal_of(titer({"run", "gpt3-175b-plans"})),
+                       "a sweep has: `titer sweep gpt3-175b-plans` takes it"));
 }
 
 /// A file of any bytes is the user's mistake, told in one line that starts with its place.

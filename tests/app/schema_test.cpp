@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "app/program.hpp"
+#include "titer/input/shipped_data.hpp"
 #include "titer/plan/plan_fields.hpp"
+#include "titer/units/blanks.hpp"
 
 namespace titer::testing {
 namespace TITER_TEST_FILE {
@@ -27,6 +29,17 @@ TEST(AppSchema, HasEveryKeyOfAPlan) {
     EXPECT_TRUE(key->find("default") != nullptr || key->find("x-otherwise") != nullptr ||
                 field.write(Plan()).kind == Value::Kind::null)
         << field.key;
+  }
+}
+
+/// A run that is another file in truth is told by a key that only the other kind has.
+TEST(AppSchema, HasTheKeysThatTellOtherFilesFromRuns) {
+  for (const NoRun& other : kNoRuns) {
+    const std::string kind(other.kind == nullptr ? "question" : other.kind->name);
+    for (const std::string_view key : words_of(other.keys)) {
+      EXPECT_EQ(titer({"schema", kind, std::string(key)}).code, 0) << kind << ": " << key;
+      EXPECT_EQ(titer({"schema", "run", std::string(key)}).code, 2) << key;
+    }
   }
 }
 

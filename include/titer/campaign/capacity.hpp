@@ -18,9 +18,6 @@
 
 namespace titer {
 
-inline constexpr DataKind kCapacityData = {
-    "capacity", "configs/capacity", {"scenario", "scenario", "scenario"}};
-
 /// What becomes of the global batch as replicas are added.
 enum class BatchRule {
   fixed,

@@ -15,9 +15,6 @@
 
 namespace titer {
 
-inline constexpr DataKind kCourseData = {
-    "course", "configs/courses", {"scenario", "scenario", "scenario"}};
-
 using CourseKind = std::variant<TrainingPhases, SharedJobs, FederatedCourse, QueryLoad>;
 using CourseResult = std::variant<PhasesResult, SharingResult, FederatedResult, QueryFleetResult>;
 

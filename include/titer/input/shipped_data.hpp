@@ -33,9 +33,33 @@ inline constexpr DataKind kRunData = {"run", "configs/runs", {"model", "cluster"
 inline constexpr DataKind kReportData = {
     "report", "configs/reports", {"title", "answers", "answers"}};
 inline constexpr DataKind kSweepData = {"sweep", "configs/sweeps", {"scenario", "axes", "axes"}};
+inline constexpr DataKind kSearchData = {
+    "search", "configs/searches", {"scenario", "scenario", "scenario"}};
+inline constexpr DataKind kCourseData = {
+    "course", "configs/courses", {"scenario", "scenario", "scenario"}};
+inline constexpr DataKind kCapacityData = {
+    "capacity", "configs/capacity", {"scenario", "scenario", "scenario"}};
 /// What of other programs' settings changes neither time nor memory of a step.
 inline constexpr DataKind kSettingsData = {
     "settings", "configs/settings", {"about", "harmless", "harmless"}};
+
+/// What is no run: the keys by which a file of it is told, which no run has, divided by blanks, and
+/// the command that takes it.
+struct NoRun {
+  const DataKind* kind;  // nullptr: none is shipped
+  std::string_view keys;
+  std::string_view what;
+  std::string_view command;
+};
+inline constexpr std::array<NoRun, 8> kNoRuns = {
+    {{&kSweepData, "axes", "a sweep", "titer sweep"},
+     {&kCapacityData, "tokens", "a question of capacity", "titer capacity"},
+     {&kCourseData, "phases jobs rounds queries", "a course", "titer course"},
+     {&kReportData, "answers", "a report", "titer report"},
+     {nullptr, "question", "a question", "titer ask"},
+     {&kSearchData, "scenario", "a search", "titer search"},
+     {&kModelData, "layers blocks tables", "a model", "titer new --model"},
+     {&kClusterData, "chip", "a cluster", "titer new --cluster"}}};
 
 /// Where the shipped data is: $TITER_DATA, else beside the installed program, else the source tree.
 /// Throws InputError when there is none.

@@ -25,9 +25,6 @@
 
 namespace titer {
 
-inline constexpr DataKind kSearchData = {
-    "search", "configs/searches", {"scenario", "scenario", "scenario"}};
-
 /// What is better: each is turned such that less is.
 enum class Objective {
   time,               // of an iteration
