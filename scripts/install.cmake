@@ -39,7 +39,6 @@ set(TITER_INTERFACE
   ask/asked ask/campaign ask/evidence ask/network ask/question ask/run ask/search ask/shipped ask/whatif
   input/document input/input_error
   simulate/fidelity
-  units/quantity
   view/figure view/plot view/text_view view/view)
 list(TRANSFORM TITER_INTERFACE REPLACE "(.+)" "include/titer/\\1.hpp")
 target_sources(titer PUBLIC FILE_SET interface TYPE HEADERS BASE_DIRS include FILES ${TITER_INTERFACE})

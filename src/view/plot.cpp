@@ -10,6 +10,7 @@
 #include "plot_style.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/view/figure.hpp"
+#include "titer/view/plot_axes.hpp"
 #include "titer/view/svg.hpp"
 #include "titer/view/table.hpp"
 

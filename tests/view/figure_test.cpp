@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "titer/units/quantity.hpp"
 #include "view/csv.hpp"
 
 namespace titer::testing {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "titer/view/plot_axes.hpp"
 #include "titer/view/svg.hpp"
 #include "view/html.hpp"
 

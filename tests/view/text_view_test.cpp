@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "titer/units/quantity.hpp"
+
 namespace titer::testing {
 namespace TITER_TEST_FILE {
 

@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "titer/input/document.hpp"
-#include "titer/units/quantity.hpp"
 
 namespace titer {
+
+template <int T, int D, int W, int E>
+class Quantity;  // titer/units/quantity.hpp, for who makes figures of some
 
 /// How people read a number: in the unit that suits its size, or by a format of fmt's.
 struct NumberStyle {
@@ -98,7 +100,7 @@ class Datum {
 };
 
 /// A datum in whole bytes.
-[[nodiscard]] Datum whole_bytes(Bytes bytes);
+[[nodiscard]] Datum whole_bytes(Quantity<0, 1, 0, 0> bytes);
 /// A text; none where there is nothing in it.
 [[nodiscard]] Datum said(const std::string& text);
 /// A datum where there is one, and where there is none nothing for people to read.

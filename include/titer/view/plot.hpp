@@ -8,8 +8,6 @@
 #include <variant>
 #include <vector>
 
-#include "titer/units/quantity.hpp"
-
 namespace titer {
 
 /// What is counted along an axis.
@@ -21,14 +19,6 @@ struct PlotAxis {
   /// Which numbers stand at it, in SI units, where only these have a meaning; otherwise round ones.
   std::vector<double> marks = {};
 };
-/// In the unit of time that suits the longest: "what, ms".
-[[nodiscard]] PlotAxis time_axis(const std::string& what, Seconds longest);
-/// In GiB.
-[[nodiscard]] PlotAxis memory_axis(const std::string& what);
-/// In thousands, millions or milliards where the largest is many: "what, millions".
-[[nodiscard]] PlotAxis count_axis(const std::string& what, double largest);
-/// In percent.
-[[nodiscard]] PlotAxis percent_axis(const std::string& what);
 
 struct PlotRange {
   double low = 0;

@@ -1,4 +1,5 @@
 #include "titer/report/evidence/validation_report.hpp"
+#include "titer/units/quantity.hpp"
 #include "titer/view/table.hpp"
 
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include "report/study/capacity_figures.hpp"
 #include "study_plots.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/view/plot_axes.hpp"
 
 namespace titer {
 namespace {

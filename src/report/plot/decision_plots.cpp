@@ -10,6 +10,7 @@
 #include "report/study/tune_figures.hpp"
 #include "study_plots.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/plot_axes.hpp"
 
 namespace titer {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "titer/units/text.hpp"
+#include "titer/view/plot_axes.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {

@@ -5,6 +5,7 @@
 #include "network_plots.hpp"
 #include "step_plots.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/plot_axes.hpp"
 
 namespace titer {
 namespace {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "titer/units/text.hpp"
+#include "titer/view/plot_axes.hpp"
 
 namespace titer {
 namespace {

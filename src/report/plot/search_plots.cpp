@@ -7,6 +7,7 @@
 #include "report/study/search_figures.hpp"
 #include "study_plots.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/plot_axes.hpp"
 
 namespace titer {
 namespace {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "titer/units/text.hpp"
+#include "titer/view/plot_axes.hpp"
 
 namespace titer {
 namespace {

@@ -7,6 +7,7 @@
 #include "study_plots.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/plot_axes.hpp"
 
 namespace titer {
 namespace {

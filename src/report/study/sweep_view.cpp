@@ -9,6 +9,7 @@
 
 #include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
+#include "titer/view/plot_axes.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
