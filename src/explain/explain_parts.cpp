@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "titer/collectives/algorithm/torus.hpp"
 #include "titer/collectives/catalogue.hpp"
 #include "titer/collectives/choice.hpp"
@@ -36,75 +34,6 @@ std::string group_text(Group group) {
              ? fmt::format("{} ranks in a node", group.ranks())
              : fmt::format(
                    "{} ranks, {} on each of {} nodes", group.ranks(), group.per_node, group.nodes);
-}
-
-std::string_view kernel_formula(const Kernel& kernel, const KernelClock& clock) {
-  if (kernel.kind == KernelKind::memory) {
-    return "t0 + bytes / (eta_m BW)";
-  }
-  if (clock.by_tiles(kernel)) {
-    return kernel.kind == KernelKind::attention
-               ? "t0 + sqrt((tiles of queries)^2 + (bytes / (eta_m BW))^2)"
-               : "t0 + sqrt((tiles in waves)^2 + (bytes / (eta_m BW))^2)";
-  }
-  return kernel.kind == KernelKind::attention ? "t0 + max((F + Fs) / (eta_a P), bytes / (eta_m BW))"
-                                              : "t0 + max((F + Fs) / (eta P), bytes / (eta_m BW))";
-}
-
-/// "4 of 1024 x 512 x 64" of a product, "32 of 4096 queries x 2048.5 keys x 128".
-std::string shape_text(const Kernel& kernel) {
-  const KernelShape& shape = kernel.shape;
-  const std::string count = shape.count == 1 ? "" : fmt::format("{:.6g} of ", shape.count);
-  const bool attends = kernel.kind == KernelKind::attention;
-  return fmt::format("{}{:.6g}{} x {:.6g}{} x {:.6g}",
-                     count,
-                     shape.rows,
-                     attends ? " queries" : "",
-                     shape.columns,
-                     attends ? " keys" : "",
-                     shape.inner);
-}
-
-/// What measured products make of it; "" where there are none of its kind.
-std::string measured_text(const Kernel& kernel, const KernelClock& clock) {
-  const auto found = clock.found(kernel);
-  if (!found) {
-    return "";
-  }
-  return found->distance == 0.0
-             ? fmt::format(", x {:.3f}: measured", found->ratio)
-             : fmt::format(", x {:.3f} by the nearest that were measured, {:.2f} times as large",
-                           found->ratio,
-                           std::exp(found->distance));
-}
-
-std::string model_numbers(const Kernel& kernel, const KernelClock& clock) {
-  const std::string memory = fmt::format("{} / {} = {}",
-                                         format(kernel.bytes),
-                                         format(clock.memory_rate()),
-                                         format(kernel.bytes / clock.memory_rate()));
-  if (kernel.kind == KernelKind::memory) {
-    return fmt::format("{} + {}", format(clock.launch_floor()), memory);
-  }
-  if (clock.by_tiles(kernel)) {
-    return fmt::format("{} + sqrt(({}, {}: {})^2 + ({})^2)",
-                       format(clock.launch_floor()),
-                       shape_text(kernel),
-                       format(kernel.flops),
-                       format(clock.arithmetic(kernel)),
-                       memory);
-  }
-  return fmt::format("{} + max(({} + {}) / {} = {}, {})",
-                     format(clock.launch_floor()),
-                     format(kernel.flops),
-                     format(clock.saturation(kernel)),
-                     format(clock.rate(kernel)),
-                     format(clock.arithmetic(kernel)),
-                     memory);
-}
-
-std::string kernel_numbers(const Kernel& kernel, const KernelClock& clock) {
-  return model_numbers(kernel, clock) + measured_text(kernel, clock);
 }
 
 /// "13.2 us start-up, a = 0.57 us, B = 112.2 GB/s or …": what a channel's protocols offer.
@@ -178,18 +107,9 @@ class BlockTerms {
   }
 
  private:
-  [[nodiscard]] std::string paced_numbers(const Kernel& kernel) const {
-    const double pace = clock_.pace.of(kernel);
-    const std::string numbers = kernel_numbers(kernel, clock_.kernels);
-    return pace == 1.0 ? numbers : fmt::format("{:.4g} x ({})", pace, numbers);
-  }
   void kernel(std::string name, const Kernel& kernel) {
     if (kernel.exists()) {
-      section_.terms.push_back({std::move(name),
-                                std::string(kernel_formula(kernel, clock_.kernels)),
-                                paced_numbers(kernel),
-                                format(clock_.time(kernel)),
-                                "roofline, Williams et al. 2009"});
+      section_.terms.push_back(kernel_term(std::move(name), kernel, clock_));
     }
   }
   void transfer(std::string name, const Transfer& transfer) {

@@ -11,6 +11,8 @@
 
 namespace titer {
 
+/// A kernel: what bounds it, at its pace.
+[[nodiscard]] Term kernel_term(std::string name, const Kernel& kernel, const BlockClock& clock);
 /// A collective: its algorithm's formula and what it takes.
 [[nodiscard]] Term transfer_term(std::string name,
                                  const Transfer& transfer,

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,6 +90,8 @@ void put_image_tokens(const ImportTask& task);
 void read_images(const ImportTask& task, Transformer& model);
 /// Its experts, after its widths.
 void read_megatron_experts(const ImportTask& task, Transformer& model);
+/// Which layers have experts, and which see a window only: all those but every n-th.
+void read_megatron_layers(const ImportTask& task, Transformer& model);
 /// How many layers a pattern of hybrids has, such as "M-M*-"; 0: there is no pattern.
 [[nodiscard]] std::int64_t hybrid_layers(const Settings& in);
 /// The layers of the pattern, and their mixer, after widths and experts.

@@ -30,7 +30,7 @@ class MegatronModel {
     if (hybrid_layers(in_) > 0) {
       read_hybrid(task_, model_);
     } else {
-      read_layers();
+      read_megatron_layers(task_, model_);
     }
     return std::move(model_);
   }
@@ -282,68 +282,6 @@ class MegatronModel {
     model_.predicted_tokens = in_.integer("mtp_num_layers", 0, 16).value_or(0);
     const bool repeats = in_.is_on("mtp_use_repeated_layer");
     model_.predicted_by_one = repeats && model_.predicted_tokens > 0;
-  }
-
-  /// Which layers have experts, and which see a window only: all those but every n-th.
-  void read_layers() {
-    const std::vector<bool> with_experts =
-        read_layer_choice(task_, "moe_layer_freq", model_.layers);
-    const std::int64_t interval = task_.defaults.expert_interval;
-    const std::optional<std::int64_t> window = read_window();
-    const bool same_layers = has_base() && with_experts.empty() && !window;
-    if (same_layers && (!in_.has("num_layers") || model_.layers == task_.options.base->layers)) {
-      return;
-    }
-    if (same_layers && model_.kinds.size() > 1) {
-      in_.fail("num_layers",
-               "expected as many layers as the model has that it changes: they are "
-               "not all alike");
-      return;
-    }
-    const std::vector<bool> full = read_full_layers();
-    std::vector<LayerKind> layers;
-    for (std::int64_t i = 0; i < model_.layers; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      LayerKind kind = same_layers ? model_.kinds.front() : LayerKind{};
-      const bool in_turn = (i + 1) % interval == 0;
-      kind.experts =
-          model_.experts.has_value() && (with_experts.empty() ? in_turn : with_experts[at]);
-      kind.window = window && !(at < full.size() && full[at]) ? window : kind.window;
-      layers.push_back(kind);
-    }
-    set_layers(model_, layers);
-  }
-
-  std::vector<bool> read_full_layers() {
-    if (!in_.has("window_attn_skip_freq")) {
-      return {};
-    }
-    std::vector<bool> list = read_layer_choice(task_, "window_attn_skip_freq", model_.layers);
-    const bool is_list =
-        in_.text("window_attn_skip_freq").value_or("").find('[') != std::string::npos;
-    if (is_list) {
-      list.flip();  // 1 stands for a window
-    } else if (const auto every = in_.integer("window_attn_skip_freq", 1)) {
-      for (std::size_t i = 0; i < list.size(); ++i) {
-        list[i] = (static_cast<std::int64_t>(i) + 1) % *every == 0;
-      }
-    }
-    return list;
-  }
-
-  /// "128,0" or [128, 0]: so many tokens before the query, none after.
-  std::optional<std::int64_t> read_window() {
-    const auto text = in_.text("window_size");
-    if (!text) {
-      return std::nullopt;
-    }
-    const std::size_t digit = std::min(text->find_first_of("-0123456789"), text->size());
-    const long long before = std::atoll(text->c_str() + digit);
-    if (digit == text->size() || before == 0 || before > kMostTokens) {
-      in_.fail("window_size", "expected tokens before and after a query, such as 128,0");
-      return std::nullopt;
-    }
-    return before < 0 ? std::nullopt : std::optional<std::int64_t>(before + 1);
   }
 
   const ImportTask& task_;
