@@ -17,10 +17,7 @@ struct CollectiveTime {
 
 namespace detail {
 template <class Algorithm>
-constexpr void take_if_faster(CollectiveTime& best,
-                              Bytes size,
-                              const Group& group,
-                              const Fabric& fabric) {
+void take_if_faster(CollectiveTime& best, Bytes size, const Group& group, const Fabric& fabric) {
   if (Algorithm::applies(group, fabric)) {
     const Seconds time = Algorithm::time(size, group, fabric);
     if (best.algorithm.empty() || time < best.time) {
@@ -30,10 +27,10 @@ constexpr void take_if_faster(CollectiveTime& best,
 }
 
 template <class... Algorithms>
-constexpr CollectiveTime fastest(const std::variant<Algorithms...>* /*list*/,
-                                 Bytes size,
-                                 const Group& group,
-                                 const Fabric& fabric) {
+CollectiveTime fastest(const std::variant<Algorithms...>* /*list*/,
+                       Bytes size,
+                       const Group& group,
+                       const Fabric& fabric) {
   if (group.ranks() == 1) {
     return {.time = Seconds{}, .algorithm = "none"};
   }
@@ -47,20 +44,18 @@ constexpr CollectiveTime fastest(const std::variant<Algorithms...>* /*list*/,
 /// The fastest algorithm of a list that applies to the group (the earlier one on a tie); for one
 /// rank, no time by "none".
 template <class List>
-[[nodiscard]] constexpr CollectiveTime fastest(Bytes size,
-                                               const Group& group,
-                                               const Fabric& fabric) {
+[[nodiscard]] CollectiveTime fastest(Bytes size, const Group& group, const Fabric& fabric) {
   return detail::fastest(static_cast<const List*>(nullptr), size, group, fabric);
 }
 
 namespace detail {
 /// By the algorithm of that number in a list, from one; by "" where it does not apply.
 template <class... Algorithms>
-constexpr CollectiveTime numbered(const std::variant<Algorithms...>* /*list*/,
-                                  int number,
-                                  Bytes size,
-                                  const Group& group,
-                                  const Fabric& fabric) {
+CollectiveTime numbered(const std::variant<Algorithms...>* /*list*/,
+                        int number,
+                        Bytes size,
+                        const Group& group,
+                        const Fabric& fabric) {
   CollectiveTime found;
   int at = 0;
   ((++at == number ? take_if_faster<Algorithms>(found, size, group, fabric) : void()), ...);
@@ -68,10 +63,10 @@ constexpr CollectiveTime numbered(const std::variant<Algorithms...>* /*list*/,
 }
 
 template <class List, class Library>
-constexpr CollectiveTime named_or_fastest(Collective collective,
-                                          Bytes size,
-                                          const Group& group,
-                                          const Fabric& fabric) {
+CollectiveTime named_or_fastest(Collective collective,
+                                Bytes size,
+                                const Group& group,
+                                const Fabric& fabric) {
   const int number = fabric.named.of(group.nodes)[static_cast<std::size_t>(collective)];
   if (number > 0 && group.ranks() > 1) {
     const CollectiveTime named =
@@ -87,10 +82,10 @@ constexpr CollectiveTime named_or_fastest(Collective collective,
 /// What a communication library would take for a collective that is known at run time: by the
 /// algorithm that the fabric names for it, where that one applies to the group, else by the fastest
 /// of the library's list. REQUIRES one or two ranks for send_recv.
-[[nodiscard]] constexpr CollectiveTime collective_time(Collective collective,
-                                                       Bytes size,
-                                                       const Group& group,
-                                                       const Fabric& fabric) {
+[[nodiscard]] inline CollectiveTime collective_time(Collective collective,
+                                                    Bytes size,
+                                                    const Group& group,
+                                                    const Fabric& fabric) {
   switch (collective) {
     case Collective::all_reduce:
       return detail::named_or_fastest<AllReduce, LibraryAllReduce>(collective, size, group, fabric);

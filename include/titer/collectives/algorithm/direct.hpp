@@ -17,9 +17,7 @@ struct PointToPoint {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return group.ranks() <= 2 && fabric.at(group.pair_tier()).exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return fabric.at(group.pair_tier()).time(group.ranks() - 1, size);
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
@@ -35,9 +33,7 @@ struct PairwiseAllToAll : PairAlgorithm {
   static constexpr std::string_view formula = "(n-1) (a + S / (n B))";
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return fabric.at(group.pair_tier()).shares(group.ranks() - 1, size / group.ranks());
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
@@ -59,9 +55,7 @@ struct DirectAllToAll : ExchangeAlgorithm {
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005";
   static constexpr bool one_exchange = true;
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     return fabric.at(group.exchange_tier())
         .stream_with_own(n > 1 ? 1 : 0, (n - 1) * (size / n), size / n);
@@ -90,9 +84,7 @@ struct OneShotAllReduce : ExchangeAlgorithm {
   static constexpr std::string_view source = "custom all-reduce kernels on NVSwitch";
   static constexpr bool gathers = true;  // the steps gather the ranks' vectors, which each adds up
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     return fabric.at(group.exchange_tier()).stream(n > 1 ? 1 : 0, (n - 1) * size);
   }
@@ -108,9 +100,7 @@ struct TwoShotAllReduce : ExchangeAlgorithm {
   static constexpr std::string_view formula = "2 a + 2 (n-1) S / (n B)";
   static constexpr std::string_view source = "custom all-reduce kernels on NVSwitch";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     return fabric.at(group.exchange_tier()).stream(n > 1 ? 2 : 0, 2 * (n - 1) * (size / n));
   }

@@ -18,9 +18,7 @@ struct DisjointRingsAllReduce {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return group.wiring != nullptr && !group.wiring->rings.empty() && fabric.wire.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     const auto rings = static_cast<double>(group.wiring->rings.size());
     return fabric.wire.shares(2 * (n - 1), size / (n * rings));
@@ -37,9 +35,7 @@ struct DisjointRingsAllGather : DisjointRingsAllReduce {
   static constexpr std::string_view source =
       "Thakur, Rabenseifner & Gropp 2005, on each of several rings";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     const auto rings = static_cast<double>(group.wiring->rings.size());
     return fabric.wire.shares(n - 1, size / (n * rings));

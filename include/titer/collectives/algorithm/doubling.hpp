@@ -28,9 +28,7 @@ struct RecursiveDoublingAllReduce : PairAlgorithm {
   static constexpr std::string_view formula = "(floor(lg n) + 2 [n no power of 2]) (a + S / B)";
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     return fabric.at(group.pair_tier()).time(log2_below(n) + (is_power_of_two(n) ? 0 : 2), size);
   }
@@ -50,9 +48,7 @@ struct HalvingDoublingAllReduce : PairAlgorithm {
       "2 lg p a + 2 (p-1) S / (p B) + 2 [p < n] (a + S / B), p = 2^floor(lg n)";
   static constexpr std::string_view source = "Rabenseifner 2004; Thakur, Rabenseifner & Gropp 2005";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     const int folds = is_power_of_two(n) ? 0 : 2;
     return fabric.at(group.pair_tier())
@@ -82,9 +78,7 @@ struct RecursiveDoublingAllGather : PairAlgorithm {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return is_power_of_two(group.ranks()) && PairAlgorithm::applies(group, fabric);
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return fabric.at(group.pair_tier()).stream(log2_above(group.ranks()), volume(size, group));
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
@@ -122,9 +116,7 @@ struct BruckAllToAll : PairAlgorithm {
       "ceil(lg n) a + b S / (n B), b the sum of the binary digits of 1 .. n-1";
   static constexpr std::string_view source = "Bruck et al. 1997";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return fabric.at(group.pair_tier()).stream(log2_above(group.ranks()), volume(size, group));
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {

@@ -21,9 +21,7 @@ struct TwoTierAllToAll {
     return group.per_node > 1 && group.nodes > 1 && fabric.exchange.exists() &&
            fabric.network.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     const int g = group.per_node;
     const Seconds inside =
@@ -52,9 +50,7 @@ struct RailAllToAll {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return TwoTierAllToAll::applies(group, fabric);
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int g = group.per_node;
     const int nodes = group.nodes;
     return fabric.exchange.stream(g > 1 ? 1 : 0, (g - 1) * (size / g)) +
@@ -78,9 +74,7 @@ struct RailPairwiseAllToAll : RailAllToAll {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return group.per_node > 1 && group.nodes > 1 && fabric.pair.exists() && fabric.network.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int g = group.per_node;
     const int nodes = group.nodes;
     return fabric.pair.time(g - 1, size / g) + fabric.network.time(nodes - 1, size / nodes);

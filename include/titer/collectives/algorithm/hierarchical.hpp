@@ -21,9 +21,7 @@ struct HierarchicalAllReduce {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return group.per_node > 1 && group.nodes > 1 && fabric.node.exists() && fabric.network.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return fabric.node.shares(2 * (group.per_node - 1), size / group.per_node) +
            fabric.network.time(2 * (group.nodes - 1), size / group.ranks());
   }
@@ -43,9 +41,7 @@ struct HierarchicalAllGather : HierarchicalAllReduce {
   static constexpr std::string_view source =
       "Thakur, Rabenseifner & Gropp 2005, on each of two tiers";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return fabric.network.time(group.nodes - 1, size / group.ranks()) +
            fabric.node.shares(group.per_node - 1, size / group.per_node);
   }

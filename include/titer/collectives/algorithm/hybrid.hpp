@@ -32,9 +32,7 @@ struct HybridRingsAllReduce {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return group.nodes == 1 && fabric.node.exists() && fabric.host.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     if (group.ranks() == 1) {
       return Seconds{};
     }

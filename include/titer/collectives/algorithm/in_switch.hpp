@@ -55,9 +55,7 @@ struct InSwitchAllReduce {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return group.nodes == 1 && fabric.node_switch.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return group.ranks() == 1 ? Seconds{} : switch_plan(size, size, fabric.node_switch).time;
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
@@ -82,9 +80,7 @@ struct InSwitchReduce : InSwitchAllReduce {
 struct InSwitchAllGather : InSwitchAllReduce {
   static constexpr std::string_view formula = "(k+1) a + (n-1 + 1/k) S / (n B)";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     return n == 1 ? Seconds{}
                   : switch_plan((n - 1) * (size / n), size / n, fabric.node_switch).time;
@@ -117,9 +113,7 @@ struct NetworkTreeAllReduce {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return group.nodes > 1 && fabric.network_switch.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return group.ranks() == 1 ? Seconds{} : switch_plan(size, size, fabric.network_switch).time;
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {

@@ -23,9 +23,7 @@ struct HierarchicalNetworkTreeAllReduce {
     return group.per_node > 1 && group.nodes > 1 && fabric.node.exists() &&
            fabric.network_switch.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int g = group.per_node;
     if (group.ranks() == 1) {
       return Seconds{};
@@ -56,9 +54,7 @@ struct HierarchicalInSwitchAllReduce {
     return group.per_node > 1 && group.nodes > 1 && fabric.node_switch.exists() &&
            fabric.network.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     if (group.ranks() == 1) {
       return Seconds{};
     }

@@ -46,9 +46,7 @@ struct MultiRailRingsAllReduce {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return group.per_node > 1 && group.nodes > 1 && fabric.node.exists() && fabric.network.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return multi_rail_time(2, size, group, fabric);
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
@@ -63,9 +61,7 @@ struct MultiRailRingsAllGather : MultiRailRingsAllReduce {
       "N a_net + (n-N) a_node - min(a) + (n-1)/(n g) S max(1/B_net, (g-1)/B_node)";
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005, a ring per rail";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return multi_rail_time(1, size, group, fabric);
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {

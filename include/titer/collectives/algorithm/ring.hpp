@@ -13,9 +13,7 @@ struct RingAllReduce : RingAlgorithm {
   static constexpr std::string_view formula = "2 (n-1) (a + S / (n B))";
   static constexpr std::string_view source = "Patarasuk & Yuan 2009";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     return fabric.at(group.ring_tier()).shares(2 * (n - 1), size / n);
   }
@@ -31,9 +29,7 @@ struct RingAllGather : RingAlgorithm {
   static constexpr std::string_view formula = "(n-1) (a + S / (n B))";
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     return fabric.at(group.ring_tier()).shares(n - 1, size / n);
   }
@@ -57,9 +53,7 @@ struct NaiveRingAllReduce : RingAlgorithm {
   static constexpr std::string_view formula = "(2n-1) (a + S / B)";
   static constexpr std::string_view source = "textbook form, unchunked (seed equation E14)";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     return fabric.at(group.ring_tier()).time(n == 1 ? 0 : 2 * n - 1, size);
   }

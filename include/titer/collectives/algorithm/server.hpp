@@ -19,9 +19,7 @@ struct ParameterServer {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return group.servers >= 1 && fabric.at(group.exchange_tier()).exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     if (group.ranks() == 1) {
       return Seconds{};
     }

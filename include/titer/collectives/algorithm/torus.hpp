@@ -121,9 +121,7 @@ struct TorusAllGather {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return is_torus(group) && fabric.wire.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const WireLoad load = bucket_load(group.torus);
     return fabric.wire.stream(load.messages, load.share * size);
   }
@@ -143,9 +141,7 @@ struct TorusAllReduce : TorusAllGather {
   static constexpr std::string_view formula =
       "2 sum_i (p_i-1) (a + S / (w_i p_1..p_i B)), w: 2 on a ring, 1 on a line";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const WireLoad load = bucket_load(group.torus);
     return fabric.wire.stream(2 * load.messages, 2 * load.share * size);
   }

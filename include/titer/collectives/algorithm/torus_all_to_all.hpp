@@ -44,9 +44,7 @@ struct TorusAllToAll {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return is_torus(group) && fabric.wire.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const WireLoad load = all_to_all_load(group.torus);
     return fabric.wire.exchange(load.messages, load.share * size);
   }
@@ -73,9 +71,7 @@ struct TorusAllLinksAllToAll {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return is_regular(group.torus) && TorusAllToAll::applies(group, fabric);
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     if (group.ranks() == 1) {
       return Seconds{};
     }

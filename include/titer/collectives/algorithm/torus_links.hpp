@@ -20,9 +20,7 @@ struct TorusAllLinksAllGather {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return is_torus(group) && is_regular(group.torus) && fabric.wire.exists();
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     if (group.ranks() == 1) {
       return Seconds{};
     }
@@ -46,9 +44,7 @@ struct TorusAllLinksAllReduce : TorusAllLinksAllGather {
   static constexpr std::string_view formula =
       "2 d (p-1) a + 2 ((P-1)/P) S / (d w B), w: 2 on rings, 1 on lines";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     if (group.ranks() == 1) {
       return Seconds{};
     }

@@ -13,9 +13,7 @@ struct BinomialBroadcast : PairAlgorithm {
   static constexpr std::string_view formula = "ceil(lg n) (a + S / B)";
   static constexpr std::string_view source = "Thakur, Rabenseifner & Gropp 2005";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return fabric.at(group.pair_tier()).time(log2_above(group.ranks()), size);
   }
   /// Rank 0 sends all the time.
@@ -64,9 +62,7 @@ struct StarBroadcast : PairAlgorithm {
   static constexpr std::string_view formula = "(n-1) (a + S / B)";
   static constexpr std::string_view source = "all through the root's port; seed 004, F55";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return fabric.at(group.pair_tier()).time(group.ranks() - 1, size);
   }
   [[nodiscard]] static constexpr Bytes volume(Bytes size, const Group& group) {
@@ -92,9 +88,7 @@ struct ScatterAllGatherBroadcast : PairAlgorithm {
   static constexpr std::string_view formula = "(ceil(lg n) + n - 1) a + 2 (n-1) S / (n B)";
   static constexpr std::string_view source = "van de Geijn; Thakur, Rabenseifner & Gropp 2005";
 
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     return fabric.at(group.pair_tier()).stream(log2_above(n) + n - 1, volume(size, group));
   }
@@ -115,9 +109,7 @@ struct RabenseifnerReduce : PairAlgorithm {
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return is_power_of_two(group.ranks()) && PairAlgorithm::applies(group, fabric);
   }
-  [[nodiscard]] static constexpr Seconds time(Bytes size,
-                                              const Group& group,
-                                              const Fabric& fabric) {
+  [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const int n = group.ranks();
     return fabric.at(group.pair_tier()).stream(2 * log2_above(n), 2 * (n - 1) * (size / n));
   }
