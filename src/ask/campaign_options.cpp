@@ -1,7 +1,6 @@
 // The options of questions about training over time.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "learned.hpp"
@@ -167,9 +166,9 @@ constexpr std::array kCompareOptions = {
     options::value<kTable>(
         "batch_slack", "SHARE", "by how much the batch may be another, such as 5%"),
     options::value<kTable>("prices",
-                           "NAME",
-                           "of devices (titer list prices), or a file; with --topology of switches "
-                           "and links")
+                           "NAMES",
+                           "of devices (titer list prices), or files: one for all, or one for each "
+                           "cluster; with --topology of switches and links")
         .file(kOnly<kPriceData>),
     options::value<kTable>(
         "dollars_per_hour",

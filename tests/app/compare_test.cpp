@@ -346,6 +346,18 @@ TEST(AppCompare, SaysWhatNetworksCost) {
                        "expected \"network\" in them"));
 }
 
+TEST(AppCompare, TellsRowsOfSeveralPricesApart) {
+  const std::string text = data_of(titer({"compare",
+                                          "llama3-70b-64xh100",
+                                          "--cluster=dgx-h100,dgx-h100",
+                                          "--prices=gpu-clouds-2026,owned-assumed",
+                                          "--tokens=1T",
+                                          "--devices=64"}));
+  EXPECT_TRUE(contains(text, "prices: of each row its own"));
+  EXPECT_TRUE(contains(text, "dgx-h100 (1)  gpu-clouds-2026")) << text;
+  EXPECT_TRUE(contains(text, "dgx-h100 (2)  owned-assumed")) << text;
+}
+
 TEST(AppCompare, RefusesWhatItCannotCompare) {
   EXPECT_TRUE(contains(
       refusal_of(titer({"compare", "--model", "llama3-8b", "--tokens", "1T", "--deadline", "60d"})),

@@ -106,6 +106,16 @@ TEST(CapacityTableFile, HasStacksOfClusters) {
   EXPECT_EQ(table.cases[1].stack, "nemo");
 }
 
+TEST(CapacityTableFile, HasPricesOfClusters) {
+  const CapacityTable table = read_capacity_table(parse_json(
+      R"({"models": "llama3-8b", "clusters": "dgx-h100,dgx-h100", "tokens": "300B",
+          "deadlines": "60d", "prices": ["gpu-clouds-2026", "owned-assumed"]})",
+      "table.json"));
+  ASSERT_EQ(table.cases.size(), 2u);
+  EXPECT_EQ(table.cases[0].question->economy->name, "gpu-clouds-2026");
+  EXPECT_EQ(table.cases[1].question->economy->name, "owned-assumed");
+}
+
 TEST(CapacityTableFile, RefusesWhatNoRowCanAnswer) {
   EXPECT_EQ(problems_of(R"(, "deadlines": "60d")"), std::vector<std::string>());
   EXPECT_EQ(problems_of("").size(), 1u);  // neither a deadline nor devices

@@ -28,13 +28,13 @@ struct CapacityTable {
   std::vector<std::string> assumed{};  // batch and sequence, where nobody says them
 };
 
-/// {"models": ["llama3-70b", …], "clusters": […], "stacks", "dollars_per_hour", "power": one for
-/// all or one for each cluster ("-": nobody says), "deadlines": ["60d", …], "scenario": a run that
-/// lends the rest, and its own model or cluster where none is listed} and the keys of a question of
-/// capacity but for "deadline"; a list may be a text with commas. Without a scenario the steps are
-/// of 16 Mi tokens, in sequences of 8192 or of the model's longest (as Llama 3 405B was trained;
-/// Grattafiori et al. 2024), where changes do not say otherwise. Needs a deadline, or devices. What
-/// only some combinations cannot be asked is their problem. Throws InputError.
+/// {"models": ["llama3-70b", …], "clusters": […], "stacks", "prices", "dollars_per_hour", "power":
+/// one for all or one for each cluster ("-": nobody says), "deadlines": ["60d", …], "scenario": a
+/// run that lends the rest, and its own model or cluster where none is listed} and the keys of a
+/// question of capacity but for "deadline"; a list may be a text with commas. Without a scenario
+/// the steps are of 16 Mi tokens, in sequences of 8192 or of the model's longest (as Llama 3 405B
+/// was trained; Grattafiori et al. 2024), where changes do not say otherwise. Needs a deadline, or
+/// devices. What only some combinations cannot be asked is their problem. Throws InputError.
 [[nodiscard]] CapacityTable read_capacity_table(const Document& document,
                                                 std::span<const Assignment> changes = {});
 /// Of a file; or of a run, by its file or shipped name, which lends all but what the changes list.

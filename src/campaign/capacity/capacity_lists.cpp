@@ -14,7 +14,7 @@ namespace titer {
 namespace {
 
 // Lists of what is shipped by names, or written out.
-constexpr std::array<std::string_view, 3> kOfData = {"models", "clusters", "stacks"};
+constexpr std::array<std::string_view, 4> kOfData = {"models", "clusters", "stacks", "prices"};
 
 /// The texts of a list, or of a text with commas between them.
 std::vector<Value> take_texts(Document& document, std::string_view key) {
@@ -97,6 +97,7 @@ void check(const TableLists& lists) {
     }
   };
   check_size("stacks", lists.stacks);
+  check_size("prices", lists.prices);
   check_size("dollars_per_hour", lists.rents);
   check_size("power", lists.powers);
   problems.raise();
@@ -110,6 +111,7 @@ TableLists table_lists(const Document& document, std::span<const Assignment> cha
   lists.models = take_texts(lists.rest, "models");
   lists.clusters = take_texts(lists.rest, "clusters");
   lists.stacks = take_texts(lists.rest, "stacks");
+  lists.prices = take_texts(lists.rest, "prices");
   lists.rents = take_texts(lists.rest, "dollars_per_hour");
   lists.powers = take_texts(lists.rest, "power");
   lists.deadlines = take_texts(lists.rest, "deadlines");

@@ -14,7 +14,8 @@ struct TableLists {
   std::vector<Assignment> changes;
   std::vector<Value> models{};
   std::vector<Value> clusters{};
-  std::vector<Value> stacks{};  // of clusters, as rents and powers are
+  std::vector<Value> stacks{};  // of clusters, as prices, rents and powers are
+  std::vector<Value> prices{};
   std::vector<Value> rents{};
   std::vector<Value> powers{};
   std::vector<Value> deadlines{};

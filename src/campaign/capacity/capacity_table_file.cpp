@@ -50,6 +50,7 @@ class PairReader {
     put("model", model);
     put("cluster", cluster);
     put("stack", TableLists::of_cluster(lists_.stacks, number));
+    ask("prices", TableLists::of_cluster(lists_.prices, number));
     ask("dollars_per_hour", TableLists::of_cluster(lists_.rents, number));
     ask("power", TableLists::of_cluster(lists_.powers, number));
     changes_.insert(changes_.end(), lists_.changes.begin(), lists_.changes.end());

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "capacity_figures.hpp"
 #include "capacity_table_headline.hpp"
@@ -43,6 +42,10 @@ double deadline_of(const CapacityQuestion& question) {
   return question.deadline.value_or(Seconds{}).si();
 }
 
+std::string prices_of(const CapacityQuestion& question) {
+  return question.economy ? question.economy->name : "";
+}
+
 /// What tells rows apart for people.
 Figures identity(const CapacityTable& table, const CapacityRow& row) {
   const CapacityCase& one = *row.of;
@@ -50,6 +53,9 @@ Figures identity(const CapacityTable& table, const CapacityRow& row) {
   const auto stack = [](const CapacityQuestion& question) { return question.scenario.stack.name; };
   if (differs(table, stack)) {
     figures.push_back({"", one.stack, "stack"});
+  }
+  if (differs(table, prices_of)) {
+    figures.push_back({"", one.question ? prices_of(*one.question) : "", "prices"});
   }
   if (differs(table, deadline_of)) {
     figures.push_back(
@@ -92,15 +98,11 @@ Figures answer_columns(const CapacityTable& table, const CapacityRow& row) {
 }
 
 /// What an hour of a device costs by the question's prices, whoever gave it.
-Datum hour_price(const CapacityQuestion& question) {
+Datum hour_price(const CapacityQuestion& question, const Currency& currency) {
   const DevicePrice* price =
       question.economy ? known_price(*question.economy, question.scenario.cluster.chip) : nullptr;
   constexpr NumberStyle amount = {.format = "{:.4g}"};
-  return price == nullptr ? Datum()
-                          : Datum(question.currency.amount_of(price->dollars_per_hour), amount);
-}
-std::string hour_label(const CapacityQuestion& question) {
-  return question.currency.words() + "/h";
+  return price == nullptr ? Datum() : Datum(currency.amount_of(price->dollars_per_hour), amount);
 }
 
 /// Of a row with a plan.
@@ -109,6 +111,7 @@ Figures plan_line(const CapacityTable& table, const CapacityRow& row) {
   const Scenario& scenario = *point.planned.scenario;
   const StepResult& step = point.planned.step;
   const Training& training = scenario.training;
+  const auto& paid_in = first_question(table).currency;
   const auto sequence = [](const CapacityQuestion& question) {
     return question.scenario.training.sequence;
   };
@@ -123,7 +126,7 @@ Figures plan_line(const CapacityTable& table, const CapacityRow& row) {
                  {"", Datum(step.mfu, kPercent), "MFU"},
                  {"", memory, "GiB"},
                  {"", name(step.grade), "basis"},
-                 if_any({"", hour_price(*row.of->question), hour_label(*row.of->question)})});
+                 if_any({"", hour_price(*row.of->question, paid_in), paid_in.words() + "/h"})});
 }
 
 Figures figures_of(const CapacityRow& row) {
@@ -281,7 +284,9 @@ View capacity_table_view(const CapacityTable& table,
   View view{
       .text = title(table) + ": " + asked_words(table) + "\ntraining: " + training_text(table) +
               "\nplans: " + plans_text(rows) + "\nfailures: " + failures_words(question) +
-              "\nprices: " + prices_words(question, false) + "\n" + order_text(order) + "\n",
+              "\nprices: " +
+              (differs(table, prices_of) ? "of each row its own" : prices_words(question, false)) +
+              "\n" + order_text(order) + "\n",
       .figures = {{"format_version", kFormatVersion}, {"title", title(table)}, {"rows", figures}},
       .rows = figures,
       .columns = std::string(kCapacityColumns) +
