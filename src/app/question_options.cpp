@@ -1,7 +1,5 @@
 #include "question_options.hpp"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 
 #include "titer/units/shell_word.hpp"

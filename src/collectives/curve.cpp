@@ -1,7 +1,5 @@
 #include "titer/collectives/curve.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -1,7 +1,5 @@
 #include "titer/cost/sync_cost.hpp"
 
-#include <algorithm>
-
 #include "titer/cost/move_clock.hpp"
 
 namespace titer {

@@ -1,7 +1,6 @@
 // Parameters and gradients that come with the passes of an exported step, where the closed form has
 // them: a block's parameters beside the block before it, its gradients beside the next one's.
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include <muParser.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "expression_syntax.hpp"

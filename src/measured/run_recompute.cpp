@@ -1,7 +1,5 @@
 // What a measured run recomputes, and what it keeps on its hosts.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <regex>

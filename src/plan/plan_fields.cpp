@@ -1,7 +1,5 @@
 #include "titer/plan/plan_fields.hpp"
 
-#include <algorithm>
-
 #include "part_sets.hpp"
 #include "plan/place/rank_order.hpp"
 #include "titer/plan/schedule/read_schedule.hpp"

@@ -2,8 +2,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <atomic>
-
 #include "answers.hpp"
 #include "arguments.hpp"
 #include "files.hpp"

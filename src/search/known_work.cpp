@@ -1,7 +1,6 @@
 #include "titer/search/known_work.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace titer {
 namespace {

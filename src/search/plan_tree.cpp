@@ -1,6 +1,5 @@
 // The plans of a space as a tree.
 
-#include <algorithm>
 #include <tuple>
 
 #include "titer/plan/place/placement.hpp"

@@ -1,8 +1,6 @@
 #pragma once
 // What questions have in common: changes, and the command line that asks the same.
 
-#include <string>
-
 #include "titer/scenario/command_text.hpp"
 #include "titer/seeds/question.hpp"
 #include "titer/units/shell_word.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <tuple>
 
 #include "contention.hpp"
 #include "network_transfers.hpp"

@@ -1,6 +1,5 @@
 // Trace events, one JSON object each, as PyTorch's profiler and XLA's trace viewer write them.
 
-#include <algorithm>
 #include <filesystem>
 
 #include "titer/input/json_stream.hpp"

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "html_parts.hpp"
 #include "titer/units/blanks.hpp"
 #include "titer/view/svg.hpp"

@@ -1,7 +1,5 @@
 // Whole numbers of a scenario, moved to the next sound value.
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <span>

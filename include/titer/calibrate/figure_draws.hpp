@@ -3,7 +3,6 @@
 // evidence lets them be.
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 

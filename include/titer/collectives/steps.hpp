@@ -2,7 +2,6 @@
 // An executed collective: messages that wait for one another. The buffer is cut into pieces; a
 // message carries some of them.
 
-#include <concepts>
 #include <cstdint>
 #include <span>
 #include <unordered_map>

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
-#include <limits>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>

@@ -2,7 +2,6 @@
 // Files, as text and as JSON. Apart from document.hpp, which nearly all include: <filesystem> takes
 // longer to compile than the rest of that header.
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 

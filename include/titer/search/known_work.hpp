@@ -8,7 +8,6 @@
 #include <mutex>
 #include <optional>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "titer/cost/cost_finder.hpp"

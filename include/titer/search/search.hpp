@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numbers>
 #include <optional>
 #include <span>
 #include <string>

@@ -1,7 +1,6 @@
 #pragma once
 // What training programs print while they run: how long an iteration took, and how fast that is.
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>

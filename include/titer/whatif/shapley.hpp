@@ -1,7 +1,6 @@
 #pragma once
 // A difference shared out among those that make it together.
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "ask/report_parts.hpp"
 #include "ask/scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"

@@ -1,7 +1,6 @@
 #include "titer/collectives/algorithm/rail_chains.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

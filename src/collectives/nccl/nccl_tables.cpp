@@ -1,7 +1,6 @@
 #include "titer/collectives/nccl/nccl_tables.hpp"
 
 #include <array>
-#include <cmath>
 
 namespace titer {
 namespace {

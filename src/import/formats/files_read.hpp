@@ -1,7 +1,6 @@
 #pragma once
 // The files of a run, read as what they are.
 
-#include <map>
 #include <string>
 #include <vector>
 

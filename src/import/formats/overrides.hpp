@@ -3,7 +3,6 @@
 // MaxText's or torchtitan's files take them on their command lines.
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "formats.hpp"

@@ -1,6 +1,5 @@
 // The model of MaxText's files.
 
-#include <algorithm>
 #include <array>
 
 #include "import/hf/hf_parts.hpp"

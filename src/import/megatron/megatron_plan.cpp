@@ -1,6 +1,5 @@
 // A plan and training in Megatron's names.
 
-#include <algorithm>
 #include <array>
 
 #include "import/import_parts.hpp"

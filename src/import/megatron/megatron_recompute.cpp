@@ -1,7 +1,5 @@
 // What Megatron-LM computes again, and what it keeps on the host.
 
-#include <algorithm>
-
 #include "import/import_parts.hpp"
 #include "titer/units/lists.hpp"
 

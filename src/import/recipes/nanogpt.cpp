@@ -1,7 +1,5 @@
 // nanoGPT's configurations: assignments over those of its train.py.
 
-#include <algorithm>
-
 #include "import/hf/hf_parts.hpp"
 #include "recipe_parts.hpp"
 #include "titer/script/python/python_syntax.hpp"

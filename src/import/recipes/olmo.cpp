@@ -1,7 +1,5 @@
 // YAML of OLMo's first trainer (allenai/OLMo), FSDP1.
 
-#include <algorithm>
-
 #include "import/hf/hf_parts.hpp"
 #include "recipe_parts.hpp"
 #include "titer/units/lists.hpp"

@@ -1,7 +1,6 @@
 // OLMo-core (allenai/OLMo-core): what its trainer saves as config.json, its programs, and the short
 // YAML of its experiments. Batches are of tokens.
 
-#include <algorithm>
 #include <array>
 
 #include "import/hf/hf_parts.hpp"

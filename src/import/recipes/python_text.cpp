@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <optional>
 #include <vector>
 
 #include "import/formats/overrides.hpp"

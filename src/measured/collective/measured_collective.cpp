@@ -1,6 +1,5 @@
 #include "titer/measured/collective/measured_collective.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>

@@ -1,7 +1,6 @@
 // The table of HuggingFace's decoders: configs/architectures.json.
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <utility>
 
 #include "huggingface_decoder.hpp"

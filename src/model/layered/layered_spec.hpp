@@ -2,7 +2,6 @@
 // The operations of a layered model as they are written, before their shapes are known.
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

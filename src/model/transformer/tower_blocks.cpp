@@ -1,5 +1,4 @@
 // What a tower computes on one rank, block by block.
-#include <algorithm>
 
 #include "model/layer_builder.hpp"
 #include "tower_parts.hpp"

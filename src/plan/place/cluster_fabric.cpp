@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "cluster_graph.hpp"
 #include "node_tree.hpp"

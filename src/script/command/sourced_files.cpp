@@ -1,7 +1,6 @@
 #include "titer/script/sourced_files.hpp"
 
 #include <algorithm>
-#include <string>
 #include <system_error>
 
 #include "titer/units/lists.hpp"

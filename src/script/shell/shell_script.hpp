@@ -1,9 +1,7 @@
 #pragma once
 // A shell script as commands: what bash would make of it before it runs anything.
 
-#include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "shell_text.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 // if, elif, else and try in a program that is read as text.
 
-#include <string>
 #include <vector>
 
 #include "titer/script/python/python_syntax.hpp"
