@@ -18,7 +18,7 @@ std::string read_text(const std::filesystem::path& path) {
     throw InputError(too_large);
   }
   std::string text;
-  std::string piece(std::size_t{1} << 20U, '\0');
+  std::string piece(std::size_t{1} << 16U, '\0');
   while (file) {  // what is no regular file does not tell its size
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
