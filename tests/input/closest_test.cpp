@@ -1,6 +1,12 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "titer/input/reader.hpp"
 
@@ -64,6 +70,48 @@ TEST(Closest, FindsNothingInCommonWithTheFirstWordOfTheSameLastOne) {
 TEST(Closest, FindsNothingAmongNothing) {
   EXPECT_EQ(closest("tensor", {}), "");
   EXPECT_EQ(closest("schedule", kKeys), "");
+}
+
+/// Letter by letter from the ends, without a table.
+std::size_t edits(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) {
+    return a.size() + b.size();
+  }
+  const std::string_view less_a = a.substr(1);
+  const std::string_view less_b = b.substr(1);
+  std::size_t least = std::min(
+      {edits(less_a, b) + 1, edits(a, less_b) + 1, edits(less_a, less_b) + (a[0] == b[0] ? 0 : 1)});
+  if (a.size() > 1 && b.size() > 1 && a[0] == b[1] && a[1] == b[0]) {
+    least = std::min(least, edits(a.substr(2), b.substr(2)) + 1);
+  }
+  return least;
+}
+
+TEST(Closest, IsTheOneOfFewestEditsWhateverItsPlaceAmongOthers) {
+  std::mt19937 random(7);
+  const auto word = [&] {
+    std::string text(3 + random() % 5, 'a');
+    std::ranges::generate(text, [&] { return static_cast<char>('a' + random() % 3); });
+    return text;
+  };
+  for (int i = 0; i < 100; ++i) {
+    const std::string asked = word();
+    const std::array<std::string, 4> words = {word(), word(), word(), word()};
+    const std::vector<std::string_view> known(words.begin(), words.end());
+    std::pair<std::size_t, std::size_t> least{3, 0};  // more than any may be, of so short a word
+    std::string_view best;
+    for (const std::string_view one : known) {
+      const std::size_t count = edits(asked, one);
+      const std::size_t shorter = std::min(asked.size(), one.size());
+      const std::pair found{count, std::max(asked.size(), one.size()) - shorter};
+      if (found < least && count < shorter) {
+        least = found;
+        best = one;
+      }
+    }
+    EXPECT_EQ(closest(asked, known), best)
+        << asked << " of " << fmt::format("{}", fmt::join(known, " "));
+  }
 }
 
 }  // namespace TITER_TEST_FILE
