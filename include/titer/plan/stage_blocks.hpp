@@ -32,8 +32,10 @@ class StageBlocks {
   [[nodiscard]] double layers(int stage) const { return layers_[static_cast<std::size_t>(stage)]; }
   /// Whether two stages have, and recompute, as many layers of each kind.
   [[nodiscard]] bool same(int stage, int other) const {
-    return like_[static_cast<std::size_t>(stage)] == like_[static_cast<std::size_t>(other)];
+    return first_like(stage) == first_like(other);
   }
+  /// The first stage that has.
+  [[nodiscard]] int first_like(int stage) const { return like_[static_cast<std::size_t>(stage)]; }
   /// Whether all stages of a rank have.
   [[nodiscard]] bool alike(int rank) const { return ranks_[static_cast<std::size_t>(rank)].alike; }
   /// Whether a rank's stages have as those of the rank before, and none of them is an end of the

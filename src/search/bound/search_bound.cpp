@@ -1,6 +1,7 @@
 #include "titer/search/bound/search_bound.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -73,6 +74,50 @@ BlockWork stage_work(const ModelWork& work, const StageBlocks& contents, int sta
   return sum;
 }
 
+/// What a stage takes for one micro-batch.
+struct ChunkWork {
+  Seconds forth;  // its forward pass
+  Seconds back;   // and its backward one
+  Seconds alone;  // more, of both, with nothing beside them
+};
+
+/// That of a pipeline's stages. Most have as many layers as another one, and few are told apart.
+class ChunkWorks {
+ public:
+  ChunkWorks(const ModelWork& work, const StageBlocks& contents, bool whole)
+      : work_(work), contents_(contents), whole_(whole) {}
+
+  [[nodiscard]] ChunkWork find(int stage) {
+    if (stage == 0 || stage == contents_.last()) {
+      return afresh(stage);
+    }
+    const int like = contents_.first_like(stage);
+    auto& [of, known] = known_[static_cast<std::size_t>(like) % known_.size()];
+    if (of != like) {
+      of = like;
+      known = afresh(stage);
+    }
+    return known;
+  }
+
+ private:
+  [[nodiscard]] ChunkWork afresh(int stage) const {
+    const BlockWork sum = stage_work(work_, contents_, stage);
+    return {.forth = sum.forward,
+            .back = sum.recompute.busy + (whole_ ? sum.backward : sum.parts),
+            .alone = sum.alone};
+  }
+
+  struct Known {
+    int of = -1;  // no stage
+    ChunkWork work{};
+  };
+  const ModelWork& work_;
+  const StageBlocks& contents_;
+  bool whole_;
+  std::array<Known, 8> known_{};
+};
+
 /// What a rank takes for one micro-batch.
 struct RankWork {
   Seconds busy;
@@ -81,12 +126,12 @@ struct RankWork {
   Seconds back;   // and its backward ones
 };
 
-RankWork rank_work(const ModelWork& work, const StageBlocks& contents, int rank, bool whole) {
+RankWork rank_work(ChunkWorks& works, const StageBlocks& contents, int rank) {
   RankWork sum;
   for (int chunk = contents.chunks(); chunk > 0; --chunk) {
-    const BlockWork stage = stage_work(work, contents, contents.of(rank, chunk - 1));
-    sum.forth = stage.forward;
-    sum.back = stage.recompute.busy + (whole ? stage.backward : stage.parts);
+    const ChunkWork stage = works.find(contents.of(rank, chunk - 1));
+    sum.forth = stage.forth;
+    sum.back = stage.back;
     sum.busy += sum.forth + sum.back;
     sum.alone = chunk == contents.chunks() ? stage.alone : std::min(sum.alone, stage.alone);
   }
@@ -100,12 +145,13 @@ Seconds one_way_bound(const Scenario& scenario,
   const Schedule& schedule = scenario.plan.schedule;
   const bool whole = !schedule.entry().splits;
   const PipelineShape shape = scenario.shape();
+  ChunkWorks works(work, contents, whole);
   RankWork of_rank;
   Seconds head;
   Seconds drain;
   Seconds bound;
   for (int rank = 0; rank < shape.stages; ++rank) {
-    of_rank = contents.as_before(rank) ? of_rank : rank_work(work, contents, rank, whole);
+    of_rank = contents.as_before(rank) ? of_rank : rank_work(works, contents, rank);
     const Seconds passes =
         shape.micro_batches * of_rank.busy + passes_alone(schedule, rank, shape) * of_rank.alone;
     bound = std::max(bound, head + passes + (whole ? drain : Seconds{}));
