@@ -24,6 +24,10 @@ comment before it prints: `<!-- $ titer schema run plan --format markdown -->`.
 
 The third are run as a whole, with the module `titer` that lies in python/ beside PROGRAM.
 
+A command that takes long and that a test asks as well is not asked again: after the comment
+`<!-- asked by tests/tasks/planner_test.cpp -->` on the line before a block that test must have its
+words, but for where its output goes.
+
 The commands of a file run in order in one scratch folder that looks like the repository's root
 (links to all that lies there), so they may use each other's output and leave nothing behind. A line
 that names ../shared is skipped, and counted, where that folder does not exist, and Python where the
@@ -35,6 +39,7 @@ be linked from README.md, be it by way of other pages.
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -153,6 +158,24 @@ def run(command, root, expected):
     return (None if expected is None else difference(expected, printed)), printed
 
 
+def askers(text):
+    """By the number of the line above a block's first one, the test that asks its commands."""
+    lines = enumerate(text.splitlines(), start=2)
+    found = ((number, re.fullmatch(r"<!-- asked by (\S+) -->", line)) for number, line in lines)
+    return {number: asker.group(1) for number, asker in found if asker}
+
+
+def asked_problem(command, test):
+    """What is wrong with a command that this test is said to ask, or None."""
+    path = ROOT / test
+    if not path.is_file():
+        return f"{test}: no such test"
+    text = path.read_text(encoding="utf-8")
+    words = shlex.split(re.sub(r"\s--out\s+\S+", "", command))[1:]
+    missing = [word for word in words if f'"{word}"' not in text]
+    return f"{test} has no {missing[0]}" if missing else None
+
+
 def script_problem(name):
     path = ROOT / name
     if not path.is_file():
@@ -177,11 +200,13 @@ class Checked:
 
     def run_file(self, page, program, update):
         text = page.read_text(encoding="utf-8")
-        lines, later = text.splitlines(), []
+        lines, later, elsewhere = text.splitlines(), [], askers(text)
         with tempfile.TemporaryDirectory() as folder:
             root = scratch_root(folder, program)
             for number, command, expected in commands(text):
-                problem, printed = self.run_command(command, root, expected)
+                asker = elsewhere.get(number - 1)
+                problem, printed = (asked_problem(command, asker), []) if asker else \
+                    self.run_command(command, root, expected)
                 if problem and expected is not None and update and printed:
                     later.append((number, expected, printed))
                 elif problem:

@@ -52,6 +52,17 @@ class CheckReadmeTest(unittest.TestCase):
         self.assertEqual(self.problems("```sh", "scripts/run.sh", "```"), [])
         self.assertEqual(len(self.problems("```sh", "scripts/nowhere.sh", "```")), 1)
 
+    def test_a_command_that_a_test_asks_is_not_asked_again(self):
+        def asked_by(test, command):
+            return self.problems(f"<!-- asked by {test} -->", "```sh", command, "```", "```sh",
+                                 "titer", "```")
+        tasks = "tests/tasks/planner_test.cpp"
+        self.assertEqual(asked_by(tasks, "titer report llama3-70b-10t-tokens --out a.html"), [])
+        self.assertEqual(len(asked_by(tasks, "titer report no-such-questions")), 1)
+        self.assertEqual(len(asked_by("tests/no_test.cpp", "titer report")), 1)
+        below = ("<!-- asked by a page above -->", "", "```sh", "titer 1", "```")
+        self.assertEqual(len(self.problems(*below)), 1)
+
     def test_an_output_must_be_what_is_shown(self):
         shown = ("first", "second", "third")
         for output in (shown, ("…",), ("first", "…"), ("…", "third"), ("first", "…", "third"),
