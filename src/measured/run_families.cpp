@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 
 #include "titer/hardware/noted_fields.hpp"
 #include "titer/input/file.hpp"
@@ -100,8 +101,9 @@ RunFamily read_family(Reader& in, bool is_part) {
   read_habits(in, family.habits);
   if (is_part) {
     family.column = in.text("column");
-    family.word = in.text("says");
+    family.word = plain_words(in.text("says"));
   }
+  family.like = in.maybe_text("like").value_or("");
   if (in.has("where")) {
     for (Reader& part : in.objects("where")) {
       family.where.push_back(read_family(part, true));
@@ -145,7 +147,7 @@ bool begins_word(std::string_view text, std::string_view beginning) {
 }
 
 /// What the other says takes the place of what these say.
-void overlay(const RunHabits& other, RunHabits& habits) {
+void put_over(const RunHabits& other, RunHabits& habits) {
   const RunHabits nothing;
   for (const Field<H>& field : kHabitFields) {
     if (!field.same(other, nothing)) {
@@ -154,13 +156,27 @@ void overlay(const RunHabits& other, RunHabits& habits) {
   }
 }
 
-void overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) {
-  overlay(family.habits, habits);
-  for (const RunFamily& part : family.where) {
-    if (row.says(part.column, part.word)) {
-      overlay(part, row, habits);
-    }
+/// Without makers and lines of products, kinds of memory and of modules: "NVIDIA H100 80GB HBM3",
+/// "AMD Instinct MI300X OAM", "GeForce RTX 4090".
+std::string bare_chip(const std::string& name) {
+  static const std::regex brackets(R"(\((?![^)]*(?:core|gcd|tile|half))[^)]*\))");
+  static const std::regex others(
+      R"((?:^|[ -])(?:nvidia|geforce|tesla|amd|instinct|radeon|intel|google|cloud|aws|huawei|oam|gpus?|hbm\d?e?)(?=$|[ -]))");
+  return plain_words(std::regex_replace(std::regex_replace(lower(name), brackets, ""), others, ""));
+}
+
+/// Of software that a row names: its family's where that is the same program, or the stack of just
+/// that name. A program may be called as one is but for capital letters, and be another by its
+/// chip.
+std::string stack_of(const std::string& software,
+                     const std::string& stated,
+                     const std::string& of_family) {
+  const bool is_of_family =
+      !of_family.empty() && plain_words(software).find(plain_words(of_family)) != std::string::npos;
+  if (software.empty() || is_of_family) {
+    return of_family;
   }
+  return is_shipped(kStackData, software) ? software : stated;
 }
 
 }  // namespace
@@ -168,6 +184,7 @@ void overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) {
 RunFamilies RunFamilies::load(const std::filesystem::path& folder) {
   RunFamilies made;
   made.folder_ = folder;
+  made.shipped_chips_ = shipped_names(kChipData);
   const std::filesystem::path own = folder / kFamilyFile;
   std::error_code ignored;
   if (std::filesystem::exists(own, ignored)) {
@@ -189,8 +206,7 @@ RunFamilies::File RunFamilies::read(const Document& document) {
   });
 }
 
-const RunFamily* RunFamilies::family_of(const RunRow& row) const {
-  const std::string name = lower(row.text("family"));
+const RunFamily* RunFamilies::family_named(const std::string& name) const {
   for (const File& file : files_) {
     const std::pair<std::string, RunFamily>* longest = nullptr;
     for (const auto& known : file.families) {
@@ -274,26 +290,43 @@ void RunFamilies::overlay_machines(const RunRow& row, RunHabits& habits) const {
 }
 
 std::string RunFamilies::chip_of(const RunRow& row) const {
-  const std::string name = row.plain("hw_key");
-  for (const File& file : files_) {
-    const auto known =
-        std::ranges::find(file.chips, name, &std::pair<std::string, std::string>::first);
-    if (known != file.chips.end()) {
-      return known->second;
+  for (const std::string& name : {row.plain("hw_key"), bare_chip(row.text("hw_key"))}) {
+    for (const File& file : files_) {
+      const auto known =
+          std::ranges::find(file.chips, name, &std::pair<std::string, std::string>::first);
+      if (known != file.chips.end()) {
+        return known->second;
+      }
+    }
+    const auto shipped = std::ranges::find(shipped_chips_, name, plain_words);
+    if (shipped != shipped_chips_.end()) {
+      return *shipped;
     }
   }
   return "";
+}
+
+void RunFamilies::overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) const {
+  if (const RunFamily* like = family.like.empty() ? nullptr : family_named(family.like)) {
+    overlay(*like, row, habits);
+  }
+  put_over(family.habits, habits);
+  for (const RunFamily& part : family.where) {
+    if (row.plain(part.column).find(part.word) != std::string::npos) {
+      overlay(part, row, habits);
+    }
+  }
 }
 
 RunHabits RunFamilies::habits_of(const RunRow& row) const {
   RunHabits habits;
   overlay_models(row, habits);
   overlay_machines(row, habits);
-  const RunFamily* family = family_of(row);
+  const RunFamily* family = family_named(lower(row.text("family")));
   const std::string software = row.text("software");
   const RunFamily* named = software_in(software);
-  if (named == nullptr && family == nullptr && software.empty()) {
-    named = software_of(row);
+  if (named == nullptr && family == nullptr) {
+    named = software.empty() ? software_of(row) : software_in(row.text("dp_kind"));
   }
   if (named != nullptr) {
     overlay(*named, row, habits);
@@ -302,10 +335,7 @@ RunHabits RunFamilies::habits_of(const RunRow& row) const {
   if (family != nullptr) {
     overlay(*family, row, habits);
   }
-  if (!software.empty()) {
-    const std::string named_stack = lower(software);
-    habits.stack = is_shipped(kStackData, named_stack) ? named_stack : stated;
-  }
+  habits.stack = stack_of(software, stated, habits.stack);
   if (row.has("stack")) {
     habits.stack = row.text("stack");
   }

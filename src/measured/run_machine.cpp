@@ -13,6 +13,7 @@
 #include "titer/scenario/data_files.hpp"
 #include "titer/scenario/load_part.hpp"
 #include "titer/topology/family/node_families.hpp"
+#include "titer/topology/family/trees.hpp"
 
 namespace titer {
 namespace {
@@ -56,11 +57,12 @@ std::optional<Nics> counted_nics(const std::string& text) {
                                         : std::nullopt;
 }
 
-/// "1600 Gb/s per node RoCE", "NVL72 racks; 400 Gb/s per GPU scale-out", "3.2 Tbps": no NIC alone
-/// is that fast.
+/// "1600 Gb/s per node RoCE", "NVL72 racks; 400 Gb/s per GPU scale-out", "3.2 Tbps", which no NIC
+/// alone has, "10 Gbps Ethernet", of which no node has several.
 std::optional<Nics> summed_nics(const std::string& text, std::int64_t devices) {
   constexpr double of_one_node = 1000;  // Gbps
-  constexpr double least = 25;          // of a NIC for each device
+  constexpr double of_one_nic = 50;
+  constexpr double least = 25;  // of a NIC for each device
   static const std::regex rated(
       R"((?:^|[ (:;,])(\d{1,6}(?:\.\d+)?) ?([GT])(b/s|bps|bit/s|B/s)(?:[^;]* per (node|VM|host|instance|server|GPU))?)");
   std::smatch match;
@@ -72,7 +74,7 @@ std::optional<Nics> summed_nics(const std::string& text, std::int64_t devices) {
   if (match[4] == "GPU") {
     return Nics{.count = devices, .gbps = std::llround(rate)};
   }
-  if (rate < 1 || (!match[4].matched && rate < of_one_node)) {
+  if (rate < 1 || (!match[4].matched && rate > of_one_nic && rate < of_one_node)) {
     return std::nullopt;
   }
   const double share = rate / static_cast<double>(devices);
@@ -83,25 +85,6 @@ std::optional<Nics> summed_nics(const std::string& text, std::int64_t devices) {
 std::optional<Nics> nics_of(const std::string& text, std::int64_t devices) {
   const auto counted = counted_nics(lower(text));
   return counted ? counted : summed_nics(text, devices);
-}
-
-/// "GB200 (NVL72)" as shipped: "gb200-nvl72"; "TPU v6e (Trillium)": "tpu-v6e"; "TPU7x (Ironwood)":
-/// "tpu7x".
-std::string chip_name(std::string_view key) {
-  std::string small = lower(key);
-  if (const std::size_t nickname = small.find(" (");
-      nickname != std::string::npos && small.starts_with("tpu")) {
-    small.resize(nickname);
-  }
-  std::string made;
-  for (const char c : small) {
-    if (c == ' ') {
-      made += '-';
-    } else if (c != '(' && c != ')') {
-      made += c;
-    }
-  }
-  return made;
 }
 
 constexpr std::int64_t kLargestServer = 16;  // devices on the switches of one host
@@ -231,15 +214,16 @@ const RunMachines::Shipped* RunMachines::node_of(const std::string& chip, std::i
 
 const RunMachines::Shipped* RunMachines::resizable(const std::string& chip, std::int64_t devices) {
   const std::vector<Shipped>& all = of_chip(chip);
-  const auto is_switch = [](const Shipped& one) {
-    return one.cluster.topology.as<SwitchedNode>() != nullptr;
+  const auto takes_any = [](const Shipped& one) {
+    const NodeTopology& node = one.cluster.topology;
+    return node.as<SwitchedNode>() != nullptr || node.as<PcieTree>() != nullptr;
   };
   if (devices == 1) {  // another chip's node does, too: nothing goes over its switch
-    const auto any = std::ranges::find_if(all, is_switch);
+    const auto any = std::ranges::find_if(all, takes_any);
     return any != all.end() ? &*any : &of_chip("h100-sxm5-80gb").front();
   }
   const auto largest = std::ranges::max_element(all, {}, &Shipped::devices);
-  return largest != all.end() && is_switch(*largest) && devices <= kLargestServer ? &*largest
+  return largest != all.end() && takes_any(*largest) && devices <= kLargestServer ? &*largest
                                                                                   : nullptr;
 }
 
@@ -277,7 +261,7 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row,
   const std::int64_t devices = row.whole("chips_per_node", 8);
   const std::string unknown =
       fmt::format("no cluster of {} devices of {} is known", devices, row.text("hw_key"));
-  const std::string chip = part.empty() ? chip_name(row.text("hw_key")) : part;
+  const std::string chip = part.empty() ? row.text("hw_key") : part;
   // A part that no shipped cluster has is in the nodes of the one that it starts from.
   const bool is_other = of_chip(chip).empty();
   std::string of_node = chip;

@@ -135,6 +135,12 @@ bool holds_word(std::string_view text, std::string_view word) {
   return false;
 }
 
+std::string plain_words(std::string_view text) {
+  std::string small = lower(text);
+  std::erase_if(small, [](char c) { return c == ' ' || c == '-' || c == '_'; });
+  return small;
+}
+
 std::string RunRow::text(std::string_view column) const {
   if (!table_->has(column)) {
     return {};
@@ -147,11 +153,7 @@ std::string RunRow::text(std::string_view column) const {
   return text.empty() && column == "hw_key" ? this->text("chip") : text;
 }
 
-std::string RunRow::plain(std::string_view column) const {
-  std::string text = lower(this->text(column));
-  std::erase_if(text, [](char c) { return c == ' ' || c == '-' || c == '_'; });
-  return text;
-}
+std::string RunRow::plain(std::string_view column) const { return plain_words(text(column)); }
 
 bool RunRow::says(std::string_view column, std::string_view word) const {
   return lower(text(column)).find(lower(word)) != std::string::npos;

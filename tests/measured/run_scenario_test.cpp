@@ -68,6 +68,7 @@ TEST(RunScenario, UnderstandsTheWordsForNetworks) {
       {"3.2 Tbps InfiniBand", 8, 400_Gbps},
       {"400 GB/s per node", 8, 400_Gbps},
       {"100 Gb/s per node", 1, 100_Gbps},
+      {"10 Gbps Ethernet", 1, 10_Gbps},
       {"p4d.24xlarge, EFA", 4, 100_Gbps},
       {"OCI BM.GPU.H100.8", 16, 200_Gbps}};
   for (const Case& one : cases) {
@@ -99,6 +100,7 @@ TEST(RunScenario, TakesServersOfOtherSizes) {
   const std::vector<Case> cases = {{"A100-SXM4-80GB", "4", "dgx-a100-80gb", 4},
                                    {"A100-SXM4-40GB", "16", "dgx-a100-40gb", 16},
                                    {"A100-SXM4-40GB", "4", "polaris", 4},
+                                   {"A100-PCIe-80GB", "4", "a100-pcie-8", 4},
                                    {"H100-SXM5-80GB", "1", "dgx-h100", 1}};
   for (const Case& one : cases) {
     SCOPED_TRACE(std::string(one.chip) + " by " + one.devices);
@@ -166,7 +168,7 @@ TEST(RunScenario, PutsRacksTogetherAsTheyAre) {
       {"128", "64", "8", 64, "as the row says"},
       {"128", "32", "8", 32, "as the row says"},
       {"64", "", "8", 72, "not said: a rack"}};
-  for (const std::string hardware : {"GB200 (NVL72)", "GB300 (NVL72)"}) {
+  for (const std::string hardware : {"gb200-nvl72", "gb300-nvl72"}) {
     for (const Case& one : cases) {
       SCOPED_TRACE(hardware + ": " + one.chips + " on " + one.why);
       const std::int64_t ranks = std::stoll(one.chips) / std::stoll(one.tensor);

@@ -68,7 +68,8 @@ struct RunHabits {
 /// in a column, and in that one's `where` such of those.
 struct RunFamily {
   std::string column{};
-  std::string word{};
+  std::string word{};  // as plain_words() has it
+  std::string like{};  // the family that this is as, but for what it says itself
   RunHabits habits{};
   std::vector<RunFamily> where{};
 };
@@ -100,13 +101,15 @@ class RunFamilies {
   /// that its notes name.
   void overlay_machines(const RunRow& row, RunHabits& habits) const;
   [[nodiscard]] std::string chip_of(const RunRow& row) const;
+  void overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) const;
   [[nodiscard]] static File read(const Document& document);
-  [[nodiscard]] const RunFamily* family_of(const RunRow& row) const;
+  [[nodiscard]] const RunFamily* family_named(const std::string& name) const;
   [[nodiscard]] const RunFamily* software_in(const std::string& text) const;
   [[nodiscard]] const RunFamily* software_of(const RunRow& row) const;
 
   std::filesystem::path folder_;
   std::vector<File> files_;  // the folder's before the shipped ones
+  std::vector<std::string> shipped_chips_;
 };
 
 }  // namespace titer

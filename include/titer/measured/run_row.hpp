@@ -23,6 +23,9 @@ enum class MemoryCount {
 /// Whether the word is in the text with no letter before or behind it.
 [[nodiscard]] bool holds_word(std::string_view text, std::string_view word);
 
+/// As terms are compared: in small letters, without blanks, "-" and "_".
+[[nodiscard]] std::string plain_words(std::string_view text);
+
 /// A view of a row; the table must outlive it.
 class RunRow {
  public:
@@ -31,7 +34,7 @@ class RunRow {
   /// "" for a blank cell or one that says "not stated", and for a column that the table has not.
   [[nodiscard]] std::string text(std::string_view column) const;
   [[nodiscard]] bool has(std::string_view column) const { return !text(column).empty(); }
-  /// The cell as terms are compared: in small letters, without blanks, "-" and "_".
+  /// The cell as plain_words() has it.
   [[nodiscard]] std::string plain(std::string_view column) const;
   /// Whether the cell has this word in it, in small or capital letters.
   [[nodiscard]] bool says(std::string_view column, std::string_view word) const;
