@@ -84,12 +84,12 @@ void read_gemm(const Row& row, const TableType& type, MeasuredKernel& into) {
 }
 
 /// What of a sequence its tokens attend to.
-struct Attended {
+struct AttendedTokens {
   double keys = 0;  // on average
   int edges = 0;
 };
 
-Attended attended(double sequence, bool causal, double window) {
+AttendedTokens attended(double sequence, bool causal, double window) {
   if (!causal) {
     return {.keys = sequence};
   }
@@ -110,7 +110,7 @@ struct Heads {
 Kernel attention_kernel(double batch,
                         double sequence,
                         const Heads& heads,
-                        const Attended& attended) {
+                        const AttendedTokens& attended) {
   const double widths = heads.query_width + heads.value_width;
   const double count = batch * heads.queries;
   KernelShape shape = extents(sequence, attended.keys, widths / 2.0, count);

@@ -35,6 +35,8 @@ constexpr std::array kHabitFields = {
     fields::text<&H::recompute, H>("recompute", "what is recomputed, in the words of rows"),
     fields::flag<&H::overrides_recompute>("overrides_recompute",
                                           "`recompute` holds whatever a row says"),
+    fields::text<&H::selective, H>("selective", "what rows mean by \"selective\" alone")
+        .or_else("core attention"),
     fields::flag<&H::distribute_saved_activations>("distribute_saved_activations",
                                                    "as `plan.distribute_saved_activations`"),
     fields::flag<&H::prefetch>("prefetch", "as `plan.prefetch` and `plan.offload.prefetch`"),
@@ -59,6 +61,8 @@ constexpr std::array kHabitFields = {
         "and the last what is left, as in LiBai"),
     fields::flag<&H::splits_experts>("splits_experts",
                                      "experts are split over tensor groups, where rows do not say"),
+    fields::flag<&H::splits_residual>("splits_residual",
+                                      "`sequence_parallel`, where rows do not say"),
     fields::choice<&H::tensor_overlap, kTensorOverlaps>("tensor_overlap",
                                                         "how tensor groups' transfers are hidden"),
     fields::choice<&H::gradient, kDataTypes>("gradient_precision", "number format of gradients"),

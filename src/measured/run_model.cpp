@@ -184,6 +184,13 @@ void refuse_other_kinds(const RunRow& row) {
   if (std::regex_search(lower(row.text("model_name")), two_sided)) {
     throw InputError("dimensions do not tell encoder and decoder apart");
   }
+  // A tower of texts, a teacher, patches that the encoder does not see.
+  static const std::regex more(
+      "(?:^|[^a-z])(?:open)?(?:clip|siglip|dino(?:v[23])?|mae|moco|byol)(?:[^a-z]|$)");
+  if (std::regex_search(lower(row.text("model_name")), more)) {
+    throw InputError("dimensions do not tell what \"" + row.text("model_name") +
+                     "\" passes beside one encoder");
+  }
 }
 
 /// Benchmarks force the balance of their experts, unless it is known how far they are from it; some

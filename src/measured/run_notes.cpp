@@ -7,38 +7,98 @@
 
 #include "titer/input/words.hpp"
 #include "titer/measured/run_scenario.hpp"
+#include "titer/model/transformer/denoiser.hpp"
 
 namespace titer {
 namespace {
 
-/// "LoRA rank 16", "LoRA r=16".
+/// "LoRA rank 16", "LoRA r=16", "lora_r 16".
 std::optional<std::int64_t> rank_in(const std::string& text) {
-  static const std::regex stated(R"(\b(?:rank|r|dim) ?=? ?(\d{1,4})\b)");
+  static const std::regex stated(R"(\b(?:lora_)?(?:rank|r|dim)[ =:]{0,2}(\d{1,4})\b)");
   std::smatch match;
   return std::regex_search(text, match, stated) ? std::optional(std::stoll(match[1]))
                                                 : std::nullopt;
 }
 
-/// "on all linear layers", "on attention", "on q, v".
+/// Weights as lists of adapters name them.
+struct TargetWord {
+  std::string_view text;
+  WeightRoles roles;
+};
+constexpr WeightRoles roles_of(std::initializer_list<WeightRole> roles) {
+  WeightRoles all = 0;
+  for (const WeightRole role : roles) {
+    all = static_cast<WeightRoles>(all | role_bit(role));
+  }
+  return all;
+}
+constexpr WeightRoles kOfAttention =
+    roles_of({WeightRole::query, WeightRole::key, WeightRole::value, WeightRole::output});
+constexpr WeightRoles kOfMlp = roles_of({WeightRole::up, WeightRole::gate, WeightRole::down});
+constexpr std::array<TargetWord, 15> kTargetWords = {
+    {{"q", role_bit(WeightRole::query)},
+     {"query", role_bit(WeightRole::query)},
+     {"k", role_bit(WeightRole::key)},
+     {"key", role_bit(WeightRole::key)},
+     {"v", role_bit(WeightRole::value)},
+     {"value", role_bit(WeightRole::value)},
+     {"o", role_bit(WeightRole::output)},
+     {"out", role_bit(WeightRole::output)},
+     {"output", role_bit(WeightRole::output)},
+     {"proj", role_bit(WeightRole::output)},  // [LitGPT]
+     {"gate", role_bit(WeightRole::gate)},
+     {"up", role_bit(WeightRole::up)},
+     {"down", role_bit(WeightRole::down)},
+     {"mlp", kOfMlp},
+     {"apply_lora_to_mlp", kOfMlp}}};  // [torchtune, apply_lora_to_mlp]
+
+/// "on all linear layers", "on attention", "on q, v", "q_proj,v_proj,output_proj;
+/// apply_lora_to_mlp".
 std::optional<WeightRoles> targets_in(const std::string& text) {
-  static const std::regex query_and_value(R"(\bq(?:_proj)?(?:, ?| ?and | ?\+ ?|/)v(?:_proj)?\b)");
-  if (text.find("all linear") != std::string::npos ||
-      text.find("all-linear") != std::string::npos) {
+  static const std::regex everything("(?:all|target)[ -_]linear|linear layers");
+  if (std::regex_search(text, everything)) {
     return kAllLinear;
   }
-  if (std::regex_search(text, query_and_value)) {
-    return role_bit(WeightRole::query) | role_bit(WeightRole::value);
+  static const std::regex listed(
+      R"(\bq(?:uery)?(?:_proj)?(?:(?:[ ,/+&]|and )+(?:k|key|v|value|o|out|output|proj|gate|up|down|mlp)(?:_proj)?\b)+|apply_lora_to_mlp)");
+  static const std::regex named("[a-z_]+");
+  WeightRoles roles = 0;
+  const std::sregex_iterator end;
+  for (std::sregex_iterator list(text.begin(), text.end(), listed); list != end; ++list) {
+    const std::string found = list->str();
+    for (std::sregex_iterator one(found.begin(), found.end(), named); one != end; ++one) {
+      std::string name = one->str();
+      name.resize(name.ends_with("_proj") ? name.size() - 5 : name.size());
+      const auto known = std::ranges::find(kTargetWords, name, &TargetWord::text);
+      roles = static_cast<WeightRoles>(roles | (known == kTargetWords.end() ? 0 : known->roles));
+    }
   }
-  if (text.find("on attention") != std::string::npos) {
-    return role_bit(WeightRole::query) | role_bit(WeightRole::key) | role_bit(WeightRole::value) |
-           role_bit(WeightRole::output);
+  if (roles == 0 && text.find("on attention") != std::string::npos) {
+    return kOfAttention;
   }
-  return std::nullopt;
+  return roles == 0 ? std::nullopt : std::optional(roles);
+}
+
+/// Throws InputError where the text does not tell all of it.
+Adapters adapters_in(const std::string& text) {
+  const auto rank = rank_in(text);
+  const auto targets = targets_in(text);
+  if (!rank || !targets) {
+    throw InputError("rank and place of its adapters not stated");
+  }
+  return {.rank = *rank, .targets = *targets};
+}
+
+/// Whether the row's MLPs have gates, which lists of "mlp" mean where there are some.
+bool has_gates(const RunRow& row, const RunHabits& habits) {
+  const Transformer* named = habits.named ? habits.named->if_transformer() : nullptr;
+  return named != nullptr ? named->gated : row.whole("ffn_gated", 0) == 1;
 }
 
 /// The first of the rules but Adam that a word of the text names.
 std::optional<OptimizerRule> rule_in(const std::string& text) {
-  static const std::regex in_bytes("(adam|lion)w?[ _-]?8-?bit|8-?bit (?:paged )?(adam|lion)");
+  static const std::regex in_bytes(
+      "(adam|lion)w?[ _-]?(?:bnb[ _-])?8-?bit|8-?bit (?:paged )?(adam|lion)");
   std::smatch match;
   if (std::regex_search(text, match, in_bytes)) {
     return match[1] == "lion" || match[2] == "lion" ? kLion8Bit : kAdam8Bit;
@@ -153,6 +213,21 @@ std::optional<std::int64_t> noted_slice(const RunRow& row) {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> noted_patches(const RunRow& row, const RunHabits& habits) {
+  const Transformer* model = habits.named == nullptr ? nullptr : habits.named->if_transformer();
+  static const std::regex sides(R"(\b(\d{2,4}) ?x ?(\d{2,4})\b)");
+  const std::string text = lower(row.text("model_name") + "; " + row.text("notes"));
+  std::smatch match;
+  if (model == nullptr || !model->denoiser || text.find("frame") != std::string::npos ||
+      !std::regex_search(text, match, sides)) {
+    return std::nullopt;
+  }
+  constexpr std::int64_t pixels = 16;  // along a side of a patch: two of the latent's, eight each
+  const std::int64_t patches = (std::stoll(match[1]) / pixels) * (std::stoll(match[2]) / pixels);
+  const auto& told = model->denoiser->text;
+  return patches + (told && joins_text(*model) ? told->tokens : 0);
+}
+
 std::int64_t noted_predictions(const RunRow& row) {
   static const std::regex without("(?:no|without|w/o) mtp");
   const std::string notes = lower(row.text("notes"));
@@ -165,19 +240,19 @@ std::optional<Adapters> run_adapters(const RunRow& row, const RunHabits& habits)
   if (!std::regex_search(text, adapted)) {
     return habits.adapters;
   }
-  std::optional<Adapters> adapters = habits.adapters;
-  if (!adapters) {
-    const auto rank = rank_in(text);
-    const auto targets = targets_in(text);
-    if (!rank || !targets) {
-      throw InputError("rank and place of its adapters not stated");
-    }
-    adapters = Adapters{.rank = *rank, .targets = *targets};
+  Adapters adapters = habits.adapters ? *habits.adapters : adapters_in(text);
+  if (adapters.targets != kAllLinear && !has_gates(row, habits)) {
+    adapters.targets &= static_cast<WeightRoles>(~role_bit(WeightRole::gate));
   }
-  if (text.find("qlora") != std::string::npos || row.says("precision", "nf4")) {
-    adapters->base = BaseFormat::nf4;
+  if (text.find("qlora") != std::string::npos || keeps_four_bits(row)) {
+    adapters.base = BaseFormat::nf4;
   }
   return adapters;
+}
+
+bool keeps_four_bits(const RunRow& row) {
+  const std::string text = row.plain("precision");
+  return text.find("nf4") != std::string::npos || text.find("4bit") != std::string::npos;
 }
 
 }  // namespace titer

@@ -223,35 +223,55 @@ std::string precision_text(const RunRow& row) {
   return text;
 }
 
+/// By the first of these that a text has: where it names both of 16 bits, its memory is that of
+/// fp16 gradients.
+struct PrecisionWord {
+  std::string_view text;
+  DataType type;
+};
+constexpr std::array<PrecisionWord, 9> kPrecisionWords = {{{"fp8", DataType::fp8},
+                                                           {"e4m3", DataType::fp8},
+                                                           {"int8", DataType::int8},
+                                                           {"fp4", DataType::fp4},
+                                                           {"fp16", DataType::fp16},
+                                                           {"half", DataType::fp16},
+                                                           {"bf16", DataType::bf16},
+                                                           {"tf32", DataType::tf32},
+                                                           {"fp32", DataType::fp32}}};
+
 DataType precision_of(const RunRow& row, const RunHabits& habits) {
   const std::string text = precision_text(row);
   if (text.empty()) {
     throw InputError("precision not stated");
   }
   const auto is = [&](std::string_view word) { return text.find(word) != std::string::npos; };
-  if (is("nf4")) {  // how weights are kept; products are of bf16
-    return DataType::bf16;
+  if (keeps_four_bits(row)) {  // otherwise products are of bf16
+    return is("fp16") ? DataType::fp16 : DataType::bf16;
   }
-  if (is("fp8") || is("e4m3")) {
-    return DataType::fp8;
+  const auto known = std::ranges::find_if(kPrecisionWords, is, &PrecisionWord::text);
+  if (known != kPrecisionWords.end()) {
+    const bool narrows = known->type == DataType::fp32 && habits.tf32.value_or(false);
+    return narrows ? DataType::tf32 : known->type;
   }
-  if (is("int8")) {
-    return DataType::int8;
-  }
-  if (is("fp4")) {
-    return DataType::fp4;
-  }
-  if (is("fp16") || is("half")) {  // before the other: where a row names both, its memory is that
-                                   // of fp16 gradients
+  if (row.says_word("precision", "amp") || is("mixed")) {  // PyTorch's, if nothing is said of it
     return DataType::fp16;
   }
-  if (is("bf16")) {
-    return DataType::bf16;
-  }
-  if (is("tf32") || is("fp32")) {
-    return is("tf32") || habits.tf32.value_or(false) ? DataType::tf32 : DataType::fp32;
-  }
   throw InputError("precision \"" + row.text("precision") + "\"");
+}
+
+/// As torch.optim and optax have states of weights that are in bf16 themselves.
+bool keeps_narrow_weights(const RunRow& row, const RunHabits& habits, const Training& training) {
+  return (habits.bf16_states.value_or(false) && training.precision != DataType::fp32) ||
+         row.says("precision", "bf16 weights") || row.says("precision", "pure bf16") ||
+         row.plain("precision").starts_with("bf16true");
+}
+
+/// Tokens of a sequence; of BERT's that are not padded as many as there are on average, half of
+/// what they are padded to. [Krell et al. 2021]
+std::int64_t sequence_of(const RunRow& row, const RunHabits& habits) {
+  const std::int64_t most =
+      row.has("seq") || !habits.sequence ? degree(row, "seq") : *habits.sequence;
+  return row.says("notes", "unpadded") && row.says("model_name", "bert") ? most / 2 : most;
 }
 
 /// Scales of blocks are of 32 numbers, or of 128, which are stood for by those: "mxfp8",
@@ -283,8 +303,8 @@ Plan run_plan(const RunRow& row, const RunHabits& habits, std::int64_t chunks) {
   if (plan.context > 1) {
     plan.context_method = noted_context_method(row).value_or(plan.context_method);
   }
-  plan.sequence_parallel =
-      plan.tensor > 1 && habits.sequence_parallel.value_or(row.whole("seq_parallel", 0) == 1);
+  const bool splits = row.whole("seq_parallel", habits.splits_residual ? 1 : 0) == 1;
+  plan.sequence_parallel = plan.tensor > 1 && habits.sequence_parallel.value_or(splits);
   read_sharding(row, habits, plan);
   read_recompute(row, habits, plan);
   read_offload(row, habits, plan);
@@ -305,15 +325,11 @@ Training run_training(const RunRow& row,
                       bool has_tokens) {
   Training training;
   training.global_batch = plan.micro_batch * plan.data * micro_batches;
-  if (has_tokens) {
-    training.sequence = row.has("seq") || !habits.sequence ? degree(row, "seq") : *habits.sequence;
-  } else {
-    training.sequence = 1;  // samples
-  }
+  training.sequence = has_tokens ? sequence_of(row, habits) : 1;  // samples
   training.gradient_precision = habits.gradient;
   training.adapters = run_adapters(row, habits);
   training.optimizer = noted_optimizer(row, habits);
-  if (row.says("precision", "nf4") && !training.adapters) {
+  if (keeps_four_bits(row) && !training.adapters) {
     throw InputError("precision \"" + row.text("precision") + "\"");
   }
   training.narrow_logits = habits.narrow_logits.value_or(false);
@@ -321,10 +337,11 @@ Training run_training(const RunRow& row,
   training.fp8_activation_inputs = habits.fp8_activation_inputs.value_or(false);
   training.transposes_narrow_weights = habits.transposes_narrow_weights.value_or(false);
   training.precision = precision_of(row, habits);
-  // As torch.optim and optax have states of weights that are in bf16 themselves.
-  if (row.says("precision", "bf16 weights") || habits.bf16_states.value_or(false)) {
+  if (keeps_narrow_weights(row, habits, training)) {
     training.master_precision = DataType::bf16;
-    training.state_precision = DataType::bf16;
+    if (!training.optimizer.quantised) {
+      training.state_precision = DataType::bf16;
+    }
   }
   if (training.precision == DataType::fp8) {
     training.narrow_scaling = scaling_of(precision_text(row));

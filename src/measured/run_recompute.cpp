@@ -45,8 +45,9 @@ std::optional<double> share_in(const RunRow& row, const std::string& text) {
   return std::nullopt;
 }
 
-/// As a switch: "no AC", "activation checkpointing off", "gradient checkpointing".
-std::optional<bool> switch_in(const std::string& text) {
+/// As a switch: "no AC", "activation checkpointing off", "gradient_checkpointing=True".
+std::optional<bool> switch_in(std::string text) {
+  std::ranges::replace(text, '_', ' ');
   static const std::regex off(
       R"((?:0|no|off|false|disabled|without)\b(?!\.).*|.*[ :=](?:off|false|disabled))");
   static const std::regex on(
@@ -72,7 +73,7 @@ constexpr Modules kAllButAttentions =
 constexpr Modules kAllButHeads = kAllButAttentions | bit(Module::attention_output);
 constexpr Modules kActivations = bits(Module::layer_norm, Module::mlp_activation);
 constexpr Modules kAllButContext = bits(Module::layer_norm, Module::mlp);
-constexpr std::array<RecomputeWord, 32> kRecomputeWords = {
+constexpr std::array<RecomputeWord, 33> kRecomputeWords = {
     {{"none", Recompute::none},
      {"selective(op)", Recompute::operations},
      {"selective (op", Recompute::operations},
@@ -80,6 +81,7 @@ constexpr std::array<RecomputeWord, 32> kRecomputeWords = {
      {"selective ac (op", Recompute::operations},
      {"block", Recompute::full},
      {"full", Recompute::full},
+     {"unsloth", Recompute::full},  // whose layers' inputs go to the host
      {"uniform", Recompute::full},
      {"nothing_saveable", Recompute::full},  // JAX's name for it
      {"save_nothing", Recompute::full},
@@ -191,6 +193,10 @@ std::string recompute_text(const RunRow& row, const RunHabits& habits) {
   if (!is_stated && habits.recompute.empty()) {
     throw InputError("recompute not stated");
   }
+  static const std::regex some("sac|selective(?: (?:ac|activation checkpointing))?");
+  if (is_stated && !habits.selective.empty() && std::regex_match(text, some)) {
+    return lower(habits.selective);
+  }
   return is_stated ? text : lower(habits.recompute);
 }
 
@@ -252,11 +258,37 @@ void read_particulars(const RunRow& row,
   }
 }
 
+/// "CPU offload of 40 layers", "activation offloading": what the notes say of activations.
+std::string noted_offload(const RunRow& row) {
+  static const std::regex named(
+      R"(offload\w*(?: of)? (\d{1,3} layers)|activations?[ -]offload|offload\w*(?: of)? activations)");
+  const std::string notes = lower(row.text("notes"));
+  std::smatch match;
+  return std::regex_search(notes, match, named) ? "activations " + match[1].str() : "";
+}
+
+/// What a row, its sharding ("ZeRO-3 + offload optimizer", "ZeRO-Infinity"), its notes or its
+/// software say, in this order.
+std::string offload_text(const RunRow& row, const RunHabits& habits) {
+  std::string told = lower(row.text("offload"));
+  if (const auto on = switch_in(told); told == "none" || (on && !*on)) {
+    told.clear();
+  }
+  std::string kind = lower(row.text("dp_kind"));
+  if (told.empty() && (holds(kind, "offload") || holds(kind, "infinity"))) {
+    return kind;
+  }
+  if (!row.has("offload")) {
+    told = noted_offload(row);
+  }
+  return told.empty() ? lower(habits.offload) : told;
+}
+
 }  // namespace
 
 void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan) {
   const std::string text = recompute_text(row, habits);
-  if (holds(text, "offload")) {
+  if (holds(text, "offload") || holds(text, "unsloth")) {
     plan.offload.activations = HostPlace::host;
   }
   const LayerContents layers = contents_of(row, habits);
@@ -276,16 +308,7 @@ void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan) {
 }
 
 void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan) {
-  std::string told = lower(row.text("offload"));
-  if (const auto on = switch_in(told); told == "none" || (on && !*on)) {
-    told.clear();
-  }
-  // "ZeRO-3 + offload optimizer", "ZeRO-Infinity"
-  const std::string kind = lower(row.text("dp_kind"));
-  if (told.empty() && (holds(kind, "offload") || holds(kind, "infinity"))) {
-    told = kind;
-  }
-  const std::string text = told.empty() ? lower(habits.offload) : told;
+  const std::string text = offload_text(row, habits);
   const auto is = [&](std::string_view word) { return holds(text, word); };
   if (is("activation") && !is("optimizer")) {
     plan.offload.activations = HostPlace::host;

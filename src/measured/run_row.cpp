@@ -164,7 +164,14 @@ bool RunRow::says_word(std::string_view column, std::string_view word) const {
 }
 
 std::optional<double> RunRow::number(std::string_view column) const {
-  return number_in(lower(text(column)));
+  const std::string text = lower(this->text(column));
+  constexpr std::string_view unit = " tokens";
+  if (column != "global_batch" || !text.ends_with(unit)) {
+    return number_in(text);
+  }
+  const auto tokens = number_in(text.substr(0, text.size() - unit.size()));
+  const auto sequence = number("seq");
+  return tokens && sequence && *sequence > 0 ? std::optional(*tokens / *sequence) : std::nullopt;
 }
 
 std::string RunRow::unreadable() const {

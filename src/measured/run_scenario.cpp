@@ -181,6 +181,9 @@ RunReadings RunReader::read(const RunRow& row) {
     refuse_other_steps(row);
     RunHabits habits = families_.habits_of(row);
     habits.named = models_.of(row, habits.model);
+    if (!row.has("seq") && !habits.sequence) {
+      habits.sequence = noted_patches(row, habits);
+    }
     if (const std::string power = noted_power(row); !power.empty()) {
       habits.power_cap = power;
     }

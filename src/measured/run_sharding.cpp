@@ -13,7 +13,7 @@ struct ShardingWord {
   std::string_view text;
   Sharding sharding;
 };
-constexpr std::array<ShardingWord, 32> kShardingWords = {
+constexpr std::array<ShardingWord, 35> kShardingWords = {
     {{"none", Sharding::none},
      {"zero0", Sharding::none},
      {"ddp", Sharding::none},
@@ -25,6 +25,9 @@ constexpr std::array<ShardingWord, 32> kShardingWords = {
      {"deepspeed3d", Sharding::none},
      {"auto", Sharding::none},
      {"zero1", Sharding::zero1},
+     {"dsz1", Sharding::zero1},  // [LLaMA-Factory's files]
+     {"dsz2", Sharding::zero2},
+     {"dsz3", Sharding::zero3},
      {"zerostage1", Sharding::zero1},
      {"stage1", Sharding::zero1},
      {"distributedoptimizer", Sharding::zero1},

@@ -21,6 +21,7 @@ TEST(RunNotes, TellTheOptimizer) {
   };
   EXPECT_EQ(optimizer("paged AdamW 8-bit; flash"), "adam-8bit");
   EXPECT_EQ(optimizer("adamw_8bit"), "adam-8bit");
+  EXPECT_EQ(optimizer("adamw_bnb_8bit"), "adam-8bit");
   EXPECT_EQ(optimizer("8-bit Lion"), "lion-8bit");
   EXPECT_EQ(optimizer("base in 8 bits; AdamW"), "adam");
   EXPECT_EQ(optimizer("MXNet; LARS"), "sgd");
@@ -49,6 +50,83 @@ TEST(RunNotes, TellWhatIsCaptured) {
   EXPECT_TRUE(captures_all(graph("", "full-iteration CUDA graph")));
   EXPECT_EQ(graph("", "without CUDA graphs"), 0);
   EXPECT_EQ(graph("attn", "CUDA graphs"), graph("attn", ""));
+}
+
+TEST(RunNotes, TellAdaptersInTheWordsOfTheirPrograms) {
+  struct Case {
+    const char* notes;
+    std::int64_t rank;
+    WeightRoles targets;
+  };
+  constexpr WeightRoles query = role_bit(WeightRole::query);
+  constexpr WeightRoles value = role_bit(WeightRole::value);
+  constexpr WeightRoles of_attention =
+      query | role_bit(WeightRole::key) | value | role_bit(WeightRole::output);
+  constexpr WeightRoles of_mlp =
+      role_bit(WeightRole::gate) | role_bit(WeightRole::up) | role_bit(WeightRole::down);
+  const std::vector<Case> cases = {
+      {"LoRA r=8 on q_proj, v_proj", 8, query | value},
+      {"lora_r=16; q,k,v,o,gate,up,down", 16, of_attention | of_mlp},
+      {"LoRA r=32 on q, k, v, proj, mlp, head", 32, of_attention | of_mlp},
+      {"lora_rank 8, lora_attn_modules q_proj,v_proj,output_proj; apply_lora_to_mlp",
+       8,
+       query | value | role_bit(WeightRole::output) | of_mlp},
+      {"LoRA r 32 alpha 16 target linear", 32, kAllLinear},
+      {"LoRA rank 4 on attention", 4, of_attention}};
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.notes);
+    const auto adapters = read_as({{"notes", one.notes}, {"ffn_gated", "1"}}).training.adapters;
+    ASSERT_TRUE(adapters.has_value());
+    EXPECT_EQ(adapters->rank, one.rank);
+    EXPECT_EQ(adapters->targets, one.targets);
+  }
+  const auto plain = read_as({{"notes", "LoRA r=8 on q, mlp"}}).training.adapters;
+  ASSERT_TRUE(plain.has_value());
+  EXPECT_EQ(plain->targets, query | role_bit(WeightRole::up) | role_bit(WeightRole::down))
+      << "no gate, where there is none";
+  EXPECT_EQ(readings({{"notes", "LoRA r=8"}}).skip_reason,
+            "rank and place of its adapters not stated");
+}
+
+TEST(RunNotes, TellWhatGoesToTheHost) {
+  const auto offload = [](const char* column, const char* notes) {
+    return read_as({{"stack", "megatron-core"}, {"offload", column}, {"notes", notes}})
+        .plan.offload;
+  };
+  EXPECT_EQ(offload("", "FSDP; CPU offload of 10 layers").activations, HostPlace::host);
+  EXPECT_EQ(offload("", "FSDP; CPU offload of 10 layers").layers, 10);
+  EXPECT_TRUE(offload("", "activation offloading").activations.has_value());
+  EXPECT_FALSE(offload("none", "activation offloading").any());
+  EXPECT_FALSE(offload("", "nothing is offloaded").any());
+}
+
+TEST(RunNotes, TellHowManyTokensAnImageHas) {
+  const auto tokens = [](const char* model, const char* notes) {
+    return read_as({{"stack", "fsdp"},
+                    {"model_name", model},
+                    {"layers", ""},
+                    {"hidden", ""},
+                    {"heads", ""},
+                    {"ffn", ""},
+                    {"seq", ""},
+                    {"p", "1"},
+                    {"t", "1"},
+                    {"d", "16"},
+                    {"recompute", "none"},
+                    {"notes", notes}})
+        .training.sequence;
+  };
+  EXPECT_EQ(tokens("sd3-medium", "1024x1024"), 64 * 64 + 154);
+  EXPECT_EQ(tokens("DiT-XL/2", "256 x 256 images"), 256);
+}
+
+TEST(RunNotes, TellThatSequencesAreNotPadded) {
+  const auto tokens = [](const char* model, const char* notes) {
+    return read_as({{"model_name", model}, {"notes", notes}}).training.sequence;
+  };
+  EXPECT_EQ(tokens("BERT-large", "unpadded; LAMB"), 1024);
+  EXPECT_EQ(tokens("BERT-large", "LAMB"), 2048);
+  EXPECT_EQ(tokens("GPT 1.3B", "unpadded"), 2048) << "where they are packed";
 }
 
 TEST(RunNotes, TellHowMuchAnExpertTakes) {

@@ -128,6 +128,7 @@ TEST(RunPlan, ReadsShardingInTheWordsOfItsAuthors) {
       {"FullyShardedDataParallel", Sharding::zero3},
       {"DistributedDataParallel", Sharding::none},
       {"dp", Sharding::none},
+      {"ds_z3", Sharding::zero3},
       {"zero1/ddp (not stated)", Sharding::zero1},
       {"auto (intra-op, dp2)", Sharding::none}};
   for (const auto& [text, sharding] : words) {
@@ -220,12 +221,23 @@ TEST(RunPlan, ReadsRecomputationInTheWordsOfItsAuthors) {
       {"selective: attn", Recompute::selective, std::nullopt},
       {"core_attn", Recompute::selective, std::nullopt},
       {"selective (RMSNorm, SwiGLU)", Recompute::modules, std::nullopt},
+      {"gradient_checkpointing=True", Recompute::full, std::nullopt},
+      {"gradient_checkpointing=False", Recompute::none, std::nullopt},
+      {"unsloth", Recompute::full, std::nullopt},
       {"mlp + norm", Recompute::modules, std::nullopt}};
   for (const Case& one : cases) {
     const Plan plan = plan_of({{"recompute", one.text}, {"stack", "megatron-core"}});
     EXPECT_EQ(plan.recompute, one.recompute) << one.text;
     EXPECT_EQ(plan.recompute_layers, one.layers) << one.text;
   }
+  EXPECT_TRUE(plan_of({{"recompute", "unsloth"}}).offload.activations.has_value());
+  // What is kept where a program has but one way of keeping a part.
+  const auto titans = [](const char* text) {
+    return plan_of({{"software", "torchtitan"}, {"family", "new"}, {"recompute", text}}).recompute;
+  };
+  EXPECT_EQ(titans("selective"), Recompute::operations);
+  EXPECT_EQ(titans("SAC"), Recompute::operations);
+  EXPECT_EQ(titans("selective(core_attn)"), Recompute::selective);
   EXPECT_EQ(readings({{"recompute", "selective: knees"}}).skip_reason,
             "recompute \"selective: knees\" is not modelled");
   EXPECT_EQ(readings({{"recompute", "0.5"}}).skip_reason, "recompute \"0.5\" is not modelled");
@@ -248,7 +260,58 @@ TEST(RunPlan, ReadsFormatsInTheWordsOfTheirAuthors) {
   EXPECT_EQ(training("FP8-MX").narrow_scaling, NarrowScaling::block);
   EXPECT_EQ(training("nvfp4 (last layers mxfp8)").precision, DataType::fp4);
   EXPECT_EQ(training("fp8 (1x128 tiles, 128x128 blocks)").narrow_scaling, NarrowScaling::block);
+  EXPECT_EQ(training("AMP").precision, DataType::fp16) << "as PyTorch has it";
+  EXPECT_EQ(training("mixed precision").precision, DataType::fp16);
+  EXPECT_EQ(training("bf16-true").master_precision, DataType::bf16);
+  EXPECT_FALSE(training("bf16-mixed").master_precision);
   EXPECT_EQ(readings({{"precision", "not stated"}}).skip_reason, "precision not stated");
+  EXPECT_EQ(readings({{"precision", "fp32 (sample)"}, {"flash_attn", "0"}})
+                .readings.at(0)
+                .scenarios.at(0)
+                .training.precision,
+            DataType::fp32);
+}
+
+TEST(RunPlan, KeepsWeightsAsTheirProgramDoes) {
+  const auto training = [](const char* notes, const char* precision) {
+    const RunReadings read = readings({{"family", "new"},
+                                       {"software", "torchtune"},
+                                       {"dp_kind", "fsdp"},
+                                       {"t", "1"},
+                                       {"p", "1"},
+                                       {"d", "16"},
+                                       {"precision", precision},
+                                       {"notes", notes}});
+    EXPECT_EQ(read.skip_reason, "");
+    return read.readings.at(0).scenarios.at(0).training;
+  };
+  EXPECT_EQ(training("", "bf16").master_precision, DataType::bf16);
+  EXPECT_EQ(training("", "bf16").state_precision, DataType::bf16);
+  EXPECT_FALSE(training("PagedAdamW8bit", "bf16").state_precision) << "they are narrower";
+  EXPECT_FALSE(training("", "fp32").master_precision);
+}
+
+TEST(RunPlan, SplitsTheResidualStreamWhereAProgramDoesUnlessTheRowSaysNot) {
+  const auto splits = [](const char* software, const char* says) {
+    return plan_of({{"family", "new"},
+                    {"software", software},
+                    {"dp_kind", "zero1"},
+                    {"seq_parallel", says}})
+        .sequence_parallel;
+  };
+  EXPECT_TRUE(splits("Megatron-Core r0.9", ""));
+  EXPECT_FALSE(splits("Megatron-Core r0.9", "0"));
+  EXPECT_FALSE(splits("DeepSpeed", ""));
+}
+
+TEST(RunPlan, ReadsBatchesOfTokens) {
+  const auto batch = [](const char* text) {
+    return readings({{"global_batch", text}}).readings.at(0).scenarios.at(0).training.global_batch;
+  };
+  EXPECT_EQ(batch("4M tokens"), 4 * 1024 * 1024 / 2048);
+  EXPECT_EQ(batch("131,072 tokens"), 64);
+  EXPECT_EQ(readings({{"global_batch", "many tokens"}}).skip_reason,
+            "global_batch \"many tokens\" is no number");
 }
 
 // 24 layers on two stages.

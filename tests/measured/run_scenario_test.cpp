@@ -389,7 +389,9 @@ TEST(RunScenario, SaysWhyARowIsSkipped) {
        "offload \"activation checkpoints and optimizer to cpu\": copies and threads of hosts that "
        "nothing is told of are not modelled"},
       {{{"arch", "dit"}}, "dimensions do not tell a model of the kind \"dit\""},
-      {{{"model_name", "T5 11B"}}, "dimensions do not tell encoder and decoder apart"}};
+      {{{"model_name", "T5 11B"}}, "dimensions do not tell encoder and decoder apart"},
+      {{{"model_name", "OpenCLIP ViT-L/14"}},
+       "dimensions do not tell what \"OpenCLIP ViT-L/14\" passes beside one encoder"}};
   for (const Case& one : cases) {
     const RunReadings read = readings(one.cells);
     EXPECT_EQ(read.skip_reason, one.reason);

@@ -32,6 +32,7 @@ struct RunHabits {
   std::optional<bool> flash{};                     // fused attention
   std::string recompute{};                         // in the words of rows; "": not known
   bool overrides_recompute = false;                // that holds whatever a row says
+  std::string selective{};                         // what "selective" alone means, likewise
   std::optional<bool> distribute_saved_activations{};
   std::optional<bool> prefetch{};
   std::optional<bool> bf16_states{};
@@ -45,7 +46,8 @@ struct RunHabits {
   std::optional<bool> sequence_parallel{};            // whatever a row says
   bool fuller_middle =
       false;  // from four stages on: the last has fewer layers, those before it more
-  bool splits_experts = false;  // over the tensor group, where a row does not say
+  bool splits_experts = false;   // over the tensor group, where a row does not say
+  bool splits_residual = false;  // likewise, what is between a layer's products
   std::optional<TensorOverlap> tensor_overlap{};
   std::optional<DataType> gradient{};
   std::optional<bool> dropout{};

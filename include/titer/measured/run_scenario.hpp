@@ -64,10 +64,15 @@ void refuse_other_steps(const RunRow& row);
 [[nodiscard]] std::string noted_power(const RunRow& row);
 /// How context ranks exchange, where a word of the row tells it.
 [[nodiscard]] std::optional<ContextMethod> noted_context_method(const RunRow& row);
+/// Tokens of an image of so many pixels, with those of a text among them, where the model is of
+/// images. "1024x1024".
+[[nodiscard]] std::optional<std::int64_t> noted_patches(const RunRow& row, const RunHabits& habits);
 /// Modules for further tokens that the notes speak of.
 [[nodiscard]] std::int64_t noted_predictions(const RunRow& row);
 /// As the family has them, or as the row's name or notes say; nothing where neither speaks of LoRA.
 [[nodiscard]] std::optional<Adapters> run_adapters(const RunRow& row, const RunHabits& habits);
+/// Whether the base of its adapters is kept as NF4.
+[[nodiscard]] bool keeps_four_bits(const RunRow& row);
 /// Batch, sequence and number formats; the batch is filled for `micro_batches` per replica.
 [[nodiscard]] Training run_training(const RunRow& row,
                                     const RunHabits& habits,
