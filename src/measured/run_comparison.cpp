@@ -44,6 +44,37 @@ double peak_of(const StepResult& result, const RunRow& row, double overhead) {
   return most.si();
 }
 
+/// FLOPs per second and device as printed, or by their share of a peak: of numbers in 16 bits, of
+/// others rows do not say whose peak. Nothing where a formula leaves attention out.
+std::optional<FlopsPerSecond> printed_rate(const RunRow& row,
+                                           const RunReadings& readings,
+                                           FlopsPerSecond peak) {
+  const DataType precision = readings.readings.front().scenarios.front().training.precision;
+  const bool is_known = precision == DataType::bf16 || precision == DataType::fp16;
+  if (row.says("tflops_kind", "params")) {
+    return std::nullopt;
+  }
+  if (const auto rate = row.number("tflops_per_gpu"); rate && *rate > 0) {
+    return *rate * 1_TFLOPps;
+  }
+  const auto share = row.has("mfu_pct") ? row.number("mfu_pct") : row.number("hfu_pct");
+  return is_known && share && *share > 0 ? std::optional(*share / 100 * peak) : std::nullopt;
+}
+
+/// Whether the row's rates count what is computed twice.
+bool counts_repeated(const RunRow& row) {
+  return row.says("tflops_kind", "hardware") || row.says("tflops_kind", "recompute counted") ||
+         (!row.has("tflops_per_gpu") && !row.has("mfu_pct"));
+}
+
+/// What rates of the row count of attention, by its own words or by its software's.
+std::optional<CountedAttention> counted_attention(const RunRow& row, const RunReadings& readings) {
+  if (row.says("tflops_kind", "non-causal") || row.says("tflops_kind", "SC21")) {
+    return CountedAttention::full;
+  }
+  return row.says("tflops_kind", "causal") ? CountedAttention::causal : readings.rates;
+}
+
 void note_combination(const Scenario& scenario, Comparison& made) {
   Combination combination = combination_of(scenario);
   made.model = std::move(combination.model);
@@ -100,8 +131,8 @@ class Comparer {
     }
     made.stack = readings.stack;
     made.skip_reason = readings.skip_reason;
-    const bool has_rate = readings.rates && row.number("tflops_per_gpu").value_or(0) > 0;
-    if (made.skip_reason.empty() && !made.measured && !made.memory_measured && !has_rate) {
+    if (made.skip_reason.empty() && !made.measured && !made.memory_measured &&
+        !printed_rate(row, readings, 1_TFLOPps)) {
       made.skip_reason = "neither time nor memory measured";
     }
     if (made.skip_reason.empty()) {
@@ -110,11 +141,22 @@ class Comparer {
     return made;
   }
 
-  /// The time of an iteration whose FLOPs per second and device are printed.
-  [[nodiscard]] double time_at_rate(const RunRow& row, CountedAttention counted) const {
-    const double share = counted == CountedAttention::full ? 1.0 : result_.mfu_causal / result_.mfu;
-    const FlopsPerSecond measured = *row.number("tflops_per_gpu") * 1_TFLOPps;
-    return result_.iteration_time.si() * share * (result_.model_flops_per_device / measured);
+  /// The time of an iteration whose FLOPs per second and device are printed, or which share these
+  /// are of the device's peak: two where the row does not say how much of attention they count.
+  [[nodiscard]] Spread time_at_rate(const RunRow& row, const RunReadings& readings) const {
+    const auto counted = counted_attention(row, readings);
+    const FlopsPerSecond model = result_.model_flops_per_device;
+    const double share = model / *printed_rate(row, readings, model / result_.mfu);
+    const double all = counts_repeated(row) ? result_.hfu / result_.mfu : 1.0;
+    Spread time;
+    for (const CountedAttention attention : {CountedAttention::full, CountedAttention::causal}) {
+      if (counted.value_or(attention) == attention) {
+        const double part =
+            attention == CountedAttention::full ? 1.0 : result_.mfu_causal / result_.mfu;
+        time.add(result_.iteration_time.si() * part * share * all);
+      }
+    }
+    return time;
   }
 
   void predict(const RunRow& row, const RunReadings& readings, Comparison& made) {
@@ -132,7 +174,15 @@ class Comparer {
     }
     note_combination(readings.readings.front().scenarios.front(), made);
     if (!made.measured && !made.memory_measured) {
-      made.measured = time_at_rate(row, *readings.rates);
+      const Spread at_rate = time_at_rate(row, readings);
+      if (!at_rate.is_narrow()) {
+        made.skip_reason =
+            fmt::format("how much of attention rates count not stated: {:.3g} to {:.3g} s",
+                        at_rate.least,
+                        at_rate.most);
+        return;
+      }
+      made.measured = at_rate.middle();
     }
     if (made.measured && !time.is_narrow()) {
       made.skip_reason =

@@ -107,15 +107,45 @@ TEST(RunFamilies, TellTimesFromRatesWhereTheySayHowTheseCount) {
                                {"dp_kind", "zero1"}}))
         .front();
   };
-  EXPECT_EQ(compared("megatron_sc21", "100").skip_reason, "neither time nor memory measured");
   const double causal = compared("moe_modelzoo", "100").measured.value_or(0);
   const double full = compared("simumax", "100").measured.value_or(0);
+  EXPECT_GT(compared("megatron_sc21", "100").measured.value_or(0), causal) << "either, or both";
+  EXPECT_LT(compared("megatron_sc21", "100").measured.value_or(0), full);
   EXPECT_NEAR(compared("moe_modelzoo", "50").measured.value_or(0) / causal, 2.0, 1e-9);
   // 12 L s h of attention beside 72 L h^2 + 6 V h of products, for 32 x 2048 tokens on 16 devices.
   const double products = 72.0 * 24 * 2048 * 2048 + 6.0 * 51200 * 2048;
   const double attention = 12.0 * 24 * 2048 * 2048;
   EXPECT_NEAR(full, (products + attention) * 32 * 2048 / (16 * 100e12), 0.01 * full);
   EXPECT_NEAR(causal, (products + attention / 2) * 32 * 2048 / (16 * 100e12), 0.01 * causal);
+}
+
+TEST(RunFamilies, TellTimesFromSharesOfAPeak) {
+  const auto compared = [](Cells cells) {
+    cells.insert({{"iter_time_s", ""}, {"dp_kind", "zero1"}, {"recompute", "none"}});
+    return compare_runs(table(cells)).front();
+  };
+  const double rate = compared({{"tflops_per_gpu", "156"}}).measured.value_or(0);
+  EXPECT_GT(rate, 0);
+  EXPECT_NEAR(compared({{"mfu_pct", "50"}}).measured.value_or(0), rate, 1e-9 * rate)
+      << "an A100 has 312 TFLOP/s";
+  EXPECT_EQ(compared({{"mfu_pct", "50"}, {"precision", "fp32"}}).skip_reason,
+            "neither time nor memory measured");
+  EXPECT_EQ(compared({{"tflops_per_gpu", "156"}, {"tflops_kind", "8*params*tokens"}}).skip_reason,
+            "neither time nor memory measured");
+  // With what is computed twice a step has more FLOPs.
+  const Cells twice = {{"recompute", "full"}, {"flash_attn", "1"}};
+  Cells hardware = twice;
+  hardware.insert({{"tflops_per_gpu", "156"}, {"tflops_kind", "hardware (SC21 eq.3)"}});
+  Cells useful = twice;
+  useful.insert({{"tflops_per_gpu", "156"}, {"tflops_kind", "model, non-causal"}});
+  EXPECT_NEAR(compared(hardware).measured.value_or(0) / compared(useful).measured.value_or(1),
+              4.0 / 3,
+              0.03);
+  Cells open = {{"tflops_per_gpu", "156"}, {"seq", "65536"}, {"global_batch", "4"}};
+  EXPECT_NE(compared(open).skip_reason.find("how much of attention rates count not stated"),
+            std::string::npos);
+  open["tflops_kind"] = "causal";
+  EXPECT_EQ(compared(open).skip_reason, "");
 }
 
 TEST(RunFamilies, AreAsOthersButForWhatTheySay) {
