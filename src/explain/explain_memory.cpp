@@ -48,7 +48,7 @@ std::string held_words(const Scenario& scenario, const DeviceParameters& count, 
     return split && shards > 1 ? fmt::format("{:.4g} / {}", parameters, shards)
                                : fmt::format("{:.4g}", parameters);
   };
-  const std::string dense = words(count.dense, copies * static_cast<double>(shard_ranks(plan)));
+  std::string dense = words(count.dense, copies * static_cast<double>(shard_ranks(plan)));
   if (count.experts == 0) {
     return dense;
   }
