@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "export/exported_graphs.hpp"
@@ -404,6 +406,27 @@ TEST(Moves, OfChainsOfReducesNeedOneInterfaceOfANode) {
   };
   EXPECT_NEAR(narrow_over_wide(true), 1.0, 0.01);
   EXPECT_GT(narrow_over_wide(false), narrow_over_wide(true) + 0.02);
+}
+
+// Reduces to all ranks and broadcasts from them are the same messages there and back.
+TEST(Moves, OfChainsKeepLinksAsBusyEitherWay) {
+  const auto busy = [](bool reduces, bool broadcasts) {
+    Scenario scenario = scenario_of(Sharding::zero2,
+                                    {.tensor = 2,
+                                     .data = 8,
+                                     .beside = false,
+                                     .every_pass = false,
+                                     .by_reduces = reduces,
+                                     .by_broadcasts = broadcasts});
+    EXPECT_TRUE(validate(scenario).empty());
+    StepCosts costs;
+    step_costs(scenario, costs);
+    const std::vector<Seconds> links =
+        simulate(scenario, costs, {.network = true}).result.contention.value().busy;
+    return std::accumulate(links.begin(), links.end(), Seconds{}).si();
+  };
+  EXPECT_GT(busy(true, false), 0.0);
+  EXPECT_NEAR(busy(false, true) / busy(true, false), 1.0, 1e-9);
 }
 
 /// Of all ranks to one another.
