@@ -5,6 +5,7 @@
 #include <array>
 #include <regex>
 
+#include "titer/input/known_settings.hpp"
 #include "titer/input/words.hpp"
 #include "titer/measured/run_scenario.hpp"
 #include "titer/model/transformer/denoiser.hpp"
@@ -20,37 +21,25 @@ std::optional<std::int64_t> rank_in(const std::string& text) {
                                                 : std::nullopt;
 }
 
-/// Weights as lists of adapters name them.
-struct TargetWord {
-  std::string_view text;
-  WeightRoles roles;
-};
-constexpr WeightRoles roles_of(std::initializer_list<WeightRole> roles) {
-  WeightRoles all = 0;
-  for (const WeightRole role : roles) {
-    all = static_cast<WeightRoles>(all | role_bit(role));
+constexpr WeightRoles kOfAttention = role_bit(WeightRole::query) | role_bit(WeightRole::key) |
+                                     role_bit(WeightRole::value) | role_bit(WeightRole::output);
+constexpr WeightRoles kOfMlp =
+    role_bit(WeightRole::up) | role_bit(WeightRole::gate) | role_bit(WeightRole::down);
+
+/// Weights as lists of adapters name them, "_proj" left out; none for a word that is no name.
+WeightRoles roles_named(const std::string& name) {
+  if (name == "mlp" || name == "apply_lora_to_mlp") {  // [torchtune]
+    return kOfMlp;
   }
-  return all;
+  if (name == "proj") {  // [LitGPT]
+    return role_bit(WeightRole::output);
+  }
+  const Value modules = known_settings("peft-adapter", "targets");
+  const Value* const module = modules.find(name + "_proj");
+  const std::string_view role = module == nullptr ? std::string_view(name) : module->text;
+  const auto* const known = std::ranges::find(kAdapterTargets, role, &Choice<WeightRole>::name);
+  return known == kAdapterTargets.end() ? WeightRoles{0} : role_bit(known->value);
 }
-constexpr WeightRoles kOfAttention =
-    roles_of({WeightRole::query, WeightRole::key, WeightRole::value, WeightRole::output});
-constexpr WeightRoles kOfMlp = roles_of({WeightRole::up, WeightRole::gate, WeightRole::down});
-constexpr std::array<TargetWord, 15> kTargetWords = {
-    {{"q", role_bit(WeightRole::query)},
-     {"query", role_bit(WeightRole::query)},
-     {"k", role_bit(WeightRole::key)},
-     {"key", role_bit(WeightRole::key)},
-     {"v", role_bit(WeightRole::value)},
-     {"value", role_bit(WeightRole::value)},
-     {"o", role_bit(WeightRole::output)},
-     {"out", role_bit(WeightRole::output)},
-     {"output", role_bit(WeightRole::output)},
-     {"proj", role_bit(WeightRole::output)},  // [LitGPT]
-     {"gate", role_bit(WeightRole::gate)},
-     {"up", role_bit(WeightRole::up)},
-     {"down", role_bit(WeightRole::down)},
-     {"mlp", kOfMlp},
-     {"apply_lora_to_mlp", kOfMlp}}};  // [torchtune, apply_lora_to_mlp]
 
 /// "on all linear layers", "on attention", "on q, v", "q_proj,v_proj,output_proj;
 /// apply_lora_to_mlp".
@@ -69,8 +58,7 @@ std::optional<WeightRoles> targets_in(const std::string& text) {
     for (std::sregex_iterator one(found.begin(), found.end(), named); one != end; ++one) {
       std::string name = one->str();
       name.resize(name.ends_with("_proj") ? name.size() - 5 : name.size());
-      const auto known = std::ranges::find(kTargetWords, name, &TargetWord::text);
-      roles = static_cast<WeightRoles>(roles | (known == kTargetWords.end() ? 0 : known->roles));
+      roles = static_cast<WeightRoles>(roles | roles_named(name));
     }
   }
   if (roles == 0 && text.find("on attention") != std::string::npos) {

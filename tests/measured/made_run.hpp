@@ -55,6 +55,18 @@ inline CsvTable table(const Cells& changed) {
   return CsvTable::parse(header + "\n" + line + "\n", "made.csv");
 }
 
+/// Cells of a row that leaves the dimensions to its model's name, each device with all of it.
+inline Cells named_only(Cells cells) {
+  cells.merge(Cells{{"layers", ""},
+                    {"hidden", ""},
+                    {"heads", ""},
+                    {"ffn", ""},
+                    {"p", "1"},
+                    {"t", "1"},
+                    {"d", "16"}});
+  return cells;
+}
+
 inline RunReadings readings(const Cells& changed) {
   const CsvTable made = table(changed);
   RunReader reader;

@@ -7,6 +7,7 @@ namespace titer {
 namespace TITER_TEST_FILE {
 
 using testing::Cells;
+using testing::named_only;
 using testing::readings;
 
 Scenario read_as(const Cells& cells) {
@@ -102,18 +103,11 @@ TEST(RunNotes, TellWhatGoesToTheHost) {
 
 TEST(RunNotes, TellHowManyTokensAnImageHas) {
   const auto tokens = [](const char* model, const char* notes) {
-    return read_as({{"stack", "fsdp"},
-                    {"model_name", model},
-                    {"layers", ""},
-                    {"hidden", ""},
-                    {"heads", ""},
-                    {"ffn", ""},
-                    {"seq", ""},
-                    {"p", "1"},
-                    {"t", "1"},
-                    {"d", "16"},
-                    {"recompute", "none"},
-                    {"notes", notes}})
+    return read_as(named_only({{"stack", "fsdp"},
+                               {"model_name", model},
+                               {"seq", ""},
+                               {"recompute", "none"},
+                               {"notes", notes}}))
         .training.sequence;
   };
   EXPECT_EQ(tokens("sd3-medium", "1024x1024"), 64 * 64 + 154);
@@ -144,16 +138,8 @@ TEST(RunNotes, TellHowMuchAnExpertTakes) {
 }
 
 TEST(RunNotes, LeaveSamplesOfOtherModelsTheirOwn) {
-  const Scenario scenario = read_as({{"model_name", "ResNet50 v1.5"},
-                                     {"layers", ""},
-                                     {"hidden", ""},
-                                     {"heads", ""},
-                                     {"ffn", ""},
-                                     {"seq", ""},
-                                     {"p", "1"},
-                                     {"t", "1"},
-                                     {"d", "16"},
-                                     {"recompute", "none"}});
+  const Scenario scenario =
+      read_as(named_only({{"model_name", "ResNet50 v1.5"}, {"seq", ""}, {"recompute", "none"}}));
   EXPECT_EQ(scenario.model.name(), "resnet-50");
   EXPECT_EQ(scenario.training.sequence, 1);
 }

@@ -13,6 +13,7 @@ namespace titer {
 namespace TITER_TEST_FILE {
 
 using testing::Cells;
+using testing::named_only;
 using testing::readings;
 using testing::table;
 
@@ -476,18 +477,11 @@ TEST(RunScenario, TakesEncodersOfImagesForWhatTheyAre) {
 }
 
 TEST(RunScenario, TakesModelsOfOtherFormsByTheirNames) {
-  Cells row = {{"model_name", "ResNet-50"},
-               {"arch", "cnn"},
-               {"layers", ""},
-               {"hidden", ""},
-               {"heads", ""},
-               {"ffn", ""},
-               {"vocab", ""},
-               {"seq", ""},
-               {"p", "1"},
-               {"t", "1"},
-               {"d", "16"},
-               {"recompute", "none"}};
+  Cells row = named_only({{"model_name", "ResNet-50"},
+                          {"arch", "cnn"},
+                          {"vocab", ""},
+                          {"seq", ""},
+                          {"recompute", "none"}});
   const RunReadings images = readings(row);
   ASSERT_EQ(images.skip_reason, "");
   EXPECT_NE(images.readings.at(0).scenarios.at(0).model.if_layered(), nullptr);
@@ -628,17 +622,11 @@ TEST(RunScenario, CountsTheModuleForAFurtherTokenThatNotesSpeakOf) {
 }
 
 TEST(RunScenario, TakesAModelByItsNameWhereARowHasNoDimensions) {
-  const Cells row = {{"family", "megatron_bridge"},
-                     {"model_name", "Nemotron_3_Nano"},
-                     {"layers", ""},
-                     {"hidden", ""},
-                     {"heads", ""},
-                     {"ffn", ""},
-                     {"vocab", ""},
-                     {"p", "1"},
-                     {"t", "1"},
-                     {"d", "16"},
-                     {"cuda_graph", "transformer_engine:['attn', 'mamba', 'moe_router']"}};
+  const Cells row =
+      named_only({{"family", "megatron_bridge"},
+                  {"model_name", "Nemotron_3_Nano"},
+                  {"vocab", ""},
+                  {"cuda_graph", "transformer_engine:['attn', 'mamba', 'moe_router']"}});
   const RunReadings read = readings(row);
   ASSERT_EQ(read.skip_reason, "");
   ASSERT_EQ(read.readings.size(), 1U) << "its vocabulary is known";
@@ -719,17 +707,10 @@ TEST(RunScenario, KnowsDenoisersByTheirNames) {
   const RunReadings read = readings(row);
   ASSERT_EQ(read.skip_reason, "");
   EXPECT_NE(read.readings.at(0).scenarios.at(0).model.if_transformer()->denoiser, nullptr);
-  const RunReadings flux = readings({{"family", "mlperf_flux1_v51_nvidia"},
-                                     {"model_name", "FLUX.1 (MLPerf)"},
-                                     {"layers", ""},
-                                     {"hidden", ""},
-                                     {"heads", ""},
-                                     {"ffn", ""},
-                                     {"seq", ""},
-                                     {"p", "1"},
-                                     {"t", "1"},
-                                     {"d", "16"},
-                                     {"recompute", "none"}});
+  const RunReadings flux = readings(named_only({{"family", "mlperf_flux1_v51_nvidia"},
+                                                {"model_name", "FLUX.1 (MLPerf)"},
+                                                {"seq", ""},
+                                                {"recompute", "none"}}));
   ASSERT_EQ(flux.skip_reason, "");
   EXPECT_EQ(flux.readings.at(0).scenarios.at(0).model.name(), "flux.1-schnell");
   EXPECT_EQ(flux.readings.at(0).scenarios.at(0).training.sequence, 256 + 16 * 16);
