@@ -194,8 +194,41 @@ RunFamilies RunFamilies::load(const std::filesystem::path& folder) {
   if (std::filesystem::exists(own, ignored)) {
     made.files_.push_back(read(load_json(own)));
   }
-  made.files_.push_back(read(load_json(data_root() / "configs" / kFamilyFile)));
+  const std::filesystem::path shipped = data_root() / "configs" / kFamilyFile;
+  made.files_.push_back(read(load_json(shipped)));
+  made.check_likes(made.files_.front(), made.files_.size() > 1 ? own : shipped);
   return made;
+}
+
+std::string RunFamilies::wrong_like(const RunFamily& family,
+                                    std::vector<const RunFamily*>& way) const {
+  const RunFamily* like = family.like.empty() ? nullptr : family_named(family.like);
+  if (!family.like.empty() && like == nullptr) {
+    return "like: \"" + family.like + "\": expected the name of a family";
+  }
+  way.push_back(&family);
+  std::string wrong;
+  if (like != nullptr) {
+    wrong = std::ranges::find(way, like) != way.end()
+                ? "like: \"" + family.like + "\": expected a family that is not like this one"
+                : wrong_like(*like, way);
+  }
+  for (const RunFamily& part : family.where) {
+    wrong = wrong.empty() ? wrong_like(part, way) : wrong;
+  }
+  way.pop_back();
+  return wrong;
+}
+
+void RunFamilies::check_likes(const File& file, const std::filesystem::path& path) const {
+  for (const auto* list : {&file.families, &file.software, &file.models, &file.machines}) {
+    for (const auto& [name, family] : *list) {
+      std::vector<const RunFamily*> way;
+      if (const std::string wrong = wrong_like(family, way); !wrong.empty()) {
+        throw InputError(fmt::format("{}: {}.{}", path.string(), name, wrong));
+      }
+    }
+  }
 }
 
 RunFamilies::File RunFamilies::read(const Document& document) {

@@ -258,6 +258,29 @@ TEST(RunFamilies, SayWhatIsWrongInTheirFile) {
   }
 }
 
+TEST(RunFamilies, AreLikeOthersThatAreThere) {
+  const auto wrong = [](const std::string& families) {
+    const testing::TemporaryFolder folder;
+    static_cast<void>(folder.file("families.json", R"({"families": )" + families + "}"));
+    try {
+      static_cast<void>(RunFamilies::load(folder.path()));
+    } catch (const InputError& error) {
+      const std::string text = error.what();
+      return text.substr(text.find("families.json"));
+    }
+    return std::string();
+  };
+  EXPECT_EQ(wrong(R"({"mine": {"like": "libai"}, "more": {"like": "mine"}})"), "");
+  EXPECT_EQ(wrong(R"({"mine": {"like": "of nobody"}})"),
+            "families.json: mine.like: \"of nobody\": expected the name of a family");
+  const std::string round = ": expected a family that is not like this one";
+  EXPECT_EQ(wrong(R"({"mine": {"like": "mine"}})"), "families.json: mine.like: \"mine\"" + round);
+  EXPECT_EQ(wrong(R"({"mine": {"like": "more"}, "more": {"like": "mine"}})"),
+            "families.json: mine.like: \"mine\"" + round);
+  EXPECT_EQ(wrong(R"({"mine": {"where": [{"column": "notes", "says": "x", "like": "mine"}]}})"),
+            "families.json: mine.like: \"mine\"" + round);
+}
+
 TEST(RunFamilies, TheShippedOnesNameShippedSoftwareAndMachines) {
   const Document document = load_json(data_root() / "configs/families.json");
   const auto is_shipped = [](const DataKind& kind, const Value& habits, std::string_view key) {

@@ -105,6 +105,10 @@ class RunFamilies {
   [[nodiscard]] std::string chip_of(const RunRow& row) const;
   void overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) const;
   [[nodiscard]] static File read(const Document& document);
+  void check_likes(const File& file, const std::filesystem::path& path) const;
+  /// What is wrong where a family is like others, those before it on the way to it; "" if nothing.
+  [[nodiscard]] std::string wrong_like(const RunFamily& family,
+                                       std::vector<const RunFamily*>& way) const;
   [[nodiscard]] const RunFamily* family_named(const std::string& name) const;
   [[nodiscard]] const RunFamily* software_in(const std::string& text) const;
   [[nodiscard]] const RunFamily* software_of(const RunRow& row) const;
