@@ -6,138 +6,11 @@
 #include <cctype>
 #include <regex>
 
-#include "titer/hardware/noted_fields.hpp"
-#include "titer/input/file.hpp"
-#include "titer/input/read_document.hpp"
 #include "titer/input/words.hpp"
-#include "titer/model/routing/zipf.hpp"
 #include "titer/scenario/data_files.hpp"
 
 namespace titer {
 namespace {
-
-constexpr std::string_view kFamilyFile = "families.json";
-constexpr Range kCountOfTokens = {1, 1e12};
-
-using H = RunHabits;
-constexpr std::array kHabitFields = {
-    fields::text<&H::stack, H>("stack", "the name or file of its software"),
-    fields::text<&H::cluster, H>("cluster", "the name or file of its machine")
-        .or_else("by chip and devices of a node"),
-    fields::text<&H::network, H>(
-        "network", "what joins its nodes, in the words of rows, where one says nothing"),
-    fields::text<&H::power_cap, H>("power_cap", "as `cluster.chip.power_cap`"),
-    fields::text<&H::model, H>("model", "the name or file of its model, for rows without layers"),
-    fields::integer<&H::predicted_tokens>(
-        "predicted_tokens", {0, 16}, "modules that predict further tokens")
-        .or_else("none, or as the model of that name has them"),
-    fields::flag<&H::flash>("flash", "fused attention").or_else("as the row says, or both"),
-    fields::text<&H::recompute, H>("recompute", "what is recomputed, in the words of rows"),
-    fields::flag<&H::overrides_recompute>("overrides_recompute",
-                                          "`recompute` holds whatever a row says"),
-    fields::text<&H::selective, H>("selective", "what rows mean by \"selective\" alone")
-        .or_else("core attention"),
-    fields::flag<&H::distribute_saved_activations>("distribute_saved_activations",
-                                                   "as `plan.distribute_saved_activations`"),
-    fields::flag<&H::prefetch>("prefetch", "as `plan.prefetch` and `plan.offload.prefetch`"),
-    fields::flag<&H::overlap_grad_reduce>(
-        "overlap_grad_reduce", "as `plan.overlap_grad_reduce`, where a row does not tell"),
-    fields::choice<&H::sharding, kShardings>("sharding", "what data-parallel ranks share"),
-    fields::flag<&H::reduces_once>("reduces_once",
-                                   "gradients of zero2 once an iteration, as zero1 does"),
-    fields::flag<&H::tf32>("tf32", "products of numbers in fp32 are in tf32"),
-    fields::integer<&H::sequence>("sequence", kCountOfTokens, "tokens of a sequence"),
-    fields::integer<&H::vocabulary>(
-        "vocabulary", kCountOfTokens, "rows of the token table, also where a row's are inferred"),
-    fields::integer<&H::vocabulary_multiple>(
-        "vocabulary_multiple", kCountOfTokens, "that these are padded to")
-        .or_else("128"),
-    fields::flag<&H::sequence_parallel>(
-        "sequence_parallel",
-        "tensor groups split what is between their products, whatever rows call it"),
-    fields::flag<&H::fuller_middle>(
-        "fuller_middle",
-        "of four stages and more that share layers evenly, those behind the first get one more, "
-        "and the last what is left, as in LiBai"),
-    fields::flag<&H::splits_experts>("splits_experts",
-                                     "experts are split over tensor groups, where rows do not say"),
-    fields::flag<&H::splits_residual>("splits_residual",
-                                      "`sequence_parallel`, where rows do not say"),
-    fields::choice<&H::tensor_overlap, kTensorOverlaps>("tensor_overlap",
-                                                        "how tensor groups' transfers are hidden"),
-    fields::choice<&H::gradient, kDataTypes>("gradient_precision", "number format of gradients"),
-    fields::flag<&H::bf16_states>("bf16_states",
-                                  "weights are updated in bf16, with the optimizer's states in it"),
-    fields::flag<&H::dropout>("dropout", "whether there is dropout")
-        .or_else("where MLPs are not gated"),
-    fields::flag<&H::parallel>("parallel", "attention and MLP read the same input"),
-    fields::text<&H::optimizer, H>("optimizer",
-                                   "as `training.optimizer`, where a row says nothing"),
-    fields::object<&H::adapters, adapter_fields>("adapters", "that are trained alone"),
-    fields::flag<&H::fp8_activation_inputs>("fp8_activation_inputs",
-                                            "as `training.fp8_activation_inputs`"),
-    fields::flag<&H::transposes_narrow_weights>("transposes_narrow_weights",
-                                                "as `training.transposes_narrow_weights`"),
-    fields::text<&H::offload, H>("offload", "what is kept on hosts, in the words of rows"),
-    fields::choice<&H::expert_dispatch, kExpertDispatches>("expert_dispatch",
-                                                           "how tokens reach their experts"),
-    fields::number<&H::routing_exponent>(
-        "routing_exponent", kZipfExponents, "experts are chosen by Zipf's law with this exponent")
-        .or_else("as often as each other"),
-    fields::flag<&H::expert_overlap>("expert_overlap", "as `plan.expert_overlap`")
-        .or_else("as the row says"),
-    fields::flag<&H::fused_experts>("fused_experts", "as `plan.fused_experts`"),
-    fields::flag<&H::narrow_logits>("narrow_logits", "as `training.narrow_logits`"),
-    fields::text<&H::graph, H>("cuda_graph", "what is launched as one, in the words of rows"),
-    fields::choice<&H::rates, kCountedAttentions>("rates",
-                                                  "how its TFLOP/s count attention, where no time "
-                                                  "is printed")
-        .or_else("unknown: rows with rates alone measure nothing")};
-
-void read_habits(Reader& in, RunHabits& habits) {
-  for (const Field<H>& field : kHabitFields) {
-    field.read(field, in, habits);
-  }
-}
-
-RunFamily read_family(Reader& in, bool is_part) {
-  RunFamily family;
-  read_habits(in, family.habits);
-  if (is_part) {
-    family.column = in.text("column");
-    family.word = plain_words(in.text("says"));
-  }
-  family.like = in.maybe_text("like").value_or("");
-  if (in.has("where")) {
-    for (Reader& part : in.objects("where")) {
-      family.where.push_back(read_family(part, true));
-    }
-  }
-  in.finish();
-  return family;
-}
-
-std::vector<std::pair<std::string, RunFamily>> read_all(Reader& in, std::string_view key) {
-  std::vector<std::pair<std::string, RunFamily>> all;
-  if (auto named = in.maybe_object(key)) {
-    for (const std::string& name : named->keys()) {
-      Reader one = named->object(name);
-      all.emplace_back(lower(name), read_family(one, false));
-    }
-  }
-  return all;
-}
-
-std::vector<std::pair<std::string, std::string>> read_chips(Reader& in) {
-  std::vector<std::pair<std::string, std::string>> chips;
-  if (auto named = in.maybe_object("chips")) {
-    for (const std::string& name : named->keys()) {
-      chips.emplace_back(name, named->text(name));
-    }
-    named->finish();
-  }
-  return chips;
-}
 
 /// Whether a word of the text begins with this one.
 bool begins_word(std::string_view text, std::string_view beginning) {
@@ -148,16 +21,6 @@ bool begins_word(std::string_view text, std::string_view beginning) {
     }
   }
   return false;
-}
-
-/// What the other says takes the place of what these say.
-void put_over(const RunHabits& other, RunHabits& habits) {
-  const RunHabits nothing;
-  for (const Field<H>& field : kHabitFields) {
-    if (!field.same(other, nothing)) {
-      field.copy(other, habits);
-    }
-  }
 }
 
 /// Without makers and lines of products, kinds of memory and of modules: "NVIDIA H100 80GB HBM3",
@@ -184,64 +47,6 @@ std::string stack_of(const std::string& software,
 }
 
 }  // namespace
-
-RunFamilies RunFamilies::load(const std::filesystem::path& folder) {
-  RunFamilies made;
-  made.folder_ = folder;
-  made.shipped_chips_ = shipped_names(kChipData);
-  const std::filesystem::path own = folder / kFamilyFile;
-  std::error_code ignored;
-  if (std::filesystem::exists(own, ignored)) {
-    made.files_.push_back(read(load_json(own)));
-  }
-  const std::filesystem::path shipped = data_root() / "configs" / kFamilyFile;
-  made.files_.push_back(read(load_json(shipped)));
-  made.check_likes(made.files_.front(), made.files_.size() > 1 ? own : shipped);
-  return made;
-}
-
-std::string RunFamilies::wrong_like(const RunFamily& family,
-                                    std::vector<const RunFamily*>& way) const {
-  const RunFamily* like = family.like.empty() ? nullptr : family_named(family.like);
-  if (!family.like.empty() && like == nullptr) {
-    return "like: \"" + family.like + "\": expected the name of a family";
-  }
-  way.push_back(&family);
-  std::string wrong;
-  if (like != nullptr) {
-    wrong = std::ranges::find(way, like) != way.end()
-                ? "like: \"" + family.like + "\": expected a family that is not like this one"
-                : wrong_like(*like, way);
-  }
-  for (const RunFamily& part : family.where) {
-    wrong = wrong.empty() ? wrong_like(part, way) : wrong;
-  }
-  way.pop_back();
-  return wrong;
-}
-
-void RunFamilies::check_likes(const File& file, const std::filesystem::path& path) const {
-  for (const auto* list : {&file.families, &file.software, &file.models, &file.machines}) {
-    for (const auto& [name, family] : *list) {
-      std::vector<const RunFamily*> way;
-      if (const std::string wrong = wrong_like(family, way); !wrong.empty()) {
-        throw InputError(fmt::format("{}: {}.{}", path.string(), name, wrong));
-      }
-    }
-  }
-}
-
-RunFamilies::File RunFamilies::read(const Document& document) {
-  return read_document(document, [](Reader& in) {
-    File file{.families = read_all(in, "families"),
-              .software = read_all(in, "software"),
-              .models = read_all(in, "models"),
-              .machines = read_all(in, "machines"),
-              .chips = read_chips(in)};
-    in.finish();
-    return file;
-  });
-}
 
 const RunFamily* RunFamilies::family_named(const std::string& name) const {
   for (const File& file : files_) {

@@ -76,6 +76,9 @@ struct RunFamily {
   std::vector<RunFamily> where{};
 };
 
+/// What the other says takes the place of what these say.
+void put_over(const RunHabits& other, RunHabits& habits);
+
 class RunFamilies {
  public:
   /// The shipped ones, and before them those of families.json in the folder, if it is there. Throws
