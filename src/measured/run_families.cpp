@@ -116,18 +116,19 @@ void RunFamilies::overlay_machines(const RunRow& row, RunHabits& habits) const {
   const std::string text =
       lower(fmt::format("{} {} {}", row.text("hw_key"), row.text("chip"), row.text("inter_link")));
   const std::string notes = lower(row.text("notes"));
-  std::string noted;  // the network of a machine that only the notes name
+  RunHabits noted;  // of a machine that only the notes name
   for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
     for (const auto& [word, machine] : file->machines) {
       if (text.find(word) != std::string::npos) {
         overlay(machine, row, habits);
       } else if (holds_word(notes, word) && !machine.habits.network.empty()) {
-        noted = machine.habits.network;
+        noted = machine.habits;
       }
     }
   }
   if (habits.network.empty()) {
-    habits.network = noted;
+    habits.network = noted.network;
+    habits.transport = row.has("inter_link") ? habits.transport : noted.transport;
   }
 }
 
@@ -196,6 +197,7 @@ RunHabits RunFamilies::habits_of(const RunRow& row) const {
   };
   find(kStackData, habits.stack);
   find(kClusterData, habits.cluster);
+  find(kNetworkData, habits.transport);
   return habits;
 }
 

@@ -25,6 +25,9 @@ constexpr std::array kHabitFields = {
         .or_else("by chip and devices of a node"),
     fields::text<&H::network, H>(
         "network", "what joins its nodes, in the words of rows, where one says nothing"),
+    fields::text<&H::transport, H>(
+        "transport", "the name or file of the network that these links are of, with its protocols")
+        .or_else("that of the machine"),
     fields::text<&H::power_cap, H>("power_cap", "as `cluster.chip.power_cap`"),
     fields::text<&H::model, H>("model", "the name or file of its model, for rows without layers"),
     fields::integer<&H::predicted_tokens>(

@@ -127,14 +127,17 @@ void put(std::string path, Value value, RunMachine& machine) {
   machine.changes.push_back({std::move(path), std::move(value), "run"});
 }
 
-/// What the row says of the links between its nodes of so many devices, or `otherwise` does.
+/// What the row says of the links between its nodes of so many devices, or else the habits.
 void put_network(const RunRow& row,
-                 const std::string& otherwise,
+                 const RunHabits& habits,
                  std::int64_t devices,
                  RunMachine& machine) {
   auto nics = nics_of(row.text("inter_link"), devices);
   if (!nics) {
-    nics = nics_of(otherwise, devices);
+    nics = nics_of(habits.network, devices);
+  }
+  if (!habits.transport.empty()) {
+    put("cluster.network", Value(habits.transport), machine);
   }
   machine.network_known = nics.has_value();
   if (nics) {
@@ -251,17 +254,14 @@ bool RunMachines::resize(const std::string& chip, std::int64_t devices, RunMachi
   return true;
 }
 
-std::vector<RunMachine> RunMachines::of(const RunRow& row,
-                                        const std::string& named,
-                                        const std::string& part,
-                                        const std::string& network) {
-  if (!named.empty()) {
-    return {{.cluster = named}};
+std::vector<RunMachine> RunMachines::of(const RunRow& row, const RunHabits& habits) {
+  if (!habits.cluster.empty()) {
+    return {{.cluster = habits.cluster}};
   }
   const std::int64_t devices = row.whole("chips_per_node", 8);
   const std::string unknown =
       fmt::format("no cluster of {} devices of {} is known", devices, row.text("hw_key"));
-  const std::string chip = part.empty() ? row.text("hw_key") : part;
+  const std::string chip = habits.chip.empty() ? row.text("hw_key") : habits.chip;
   // A part that no shipped cluster has is in the nodes of the one that it starts from.
   const bool is_other = of_chip(chip).empty();
   std::string of_node = chip;
@@ -290,7 +290,7 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row,
     }
   }
   if (row.chips() > domain && !node->cluster.device_nics) {
-    put_network(row, network, domain, machine);
+    put_network(row, habits, domain, machine);
   }
   return {machine};
 }

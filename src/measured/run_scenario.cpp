@@ -190,7 +190,7 @@ RunReadings RunReader::read(const RunRow& row) {
     result.stack = habits.stack;
     result.rates = habits.rates;
     std::string first;  // the reason of the truest
-    for (RunMachine& machine : machines_.of(row, habits.cluster, habits.chip, habits.network)) {
+    for (RunMachine& machine : machines_.of(row, habits)) {
       if (!habits.power_cap.empty()) {
         machine.changes.push_back({"cluster.chip.power_cap", Value(habits.power_cap), "family"});
       }

@@ -87,6 +87,10 @@ TEST(RunFamilies, KnowMachinesByWordsOfTheirChipsAndNetworks) {
   EXPECT_EQ(of("hw_key", "H100-SXM5-80GB").flash, true);
   EXPECT_EQ(of("hw_key", "A100-SXM4-80GB").flash, std::nullopt);
   EXPECT_EQ(of("inter_link", "EFA (p4d.24xlarge)").network, "4x 100 Gb/s per node");
+  EXPECT_EQ(of("inter_link", "EFA, 400 Gb/s per node").transport, "efa-4x100g");
+  EXPECT_EQ(of("inter_link", "4x 100 Gb/s Omni-Path per node").transport, "omni-path-4x100g");
+  EXPECT_EQ(of("inter_link", "8x HDR200 IB per node").transport, "");
+  EXPECT_EQ(of("notes", "faster than on p4d.24xlarge").transport, "") << "the row's own links";
   // What the software does comes before.
   EXPECT_EQ(habits({{"family", "sailor"}, {"hw_key", "GH200-96GB"}}).flash, false);
 }

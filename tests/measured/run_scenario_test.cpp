@@ -180,7 +180,7 @@ TEST(RunScenario, PutsRacksTogetherAsTheyAre) {
                                    {"p", "1"},
                                    {"t", one.tensor},
                                    {"d", std::to_string(ranks)}});
-      const RunMachine machine = RunMachines().of(RunRow(made, 0), "").front();
+      const RunMachine machine = RunMachines().of(RunRow(made, 0), {}).front();
       const auto domain = std::find_if(
           machine.changes.begin(), machine.changes.end(), [](const Assignment& change) {
             return change.path == "cluster.node.fabric.devices";

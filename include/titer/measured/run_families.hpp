@@ -25,6 +25,7 @@ struct RunHabits {
   std::string cluster{};                           // likewise; "": by chip and devices of a node
   std::string chip{};                              // a name; "": as the row calls it
   std::string network{};                           // between nodes, in the words of rows
+  std::string transport{};                         // its name or file; "": the cluster's own
   std::string power_cap{};                         // of a device; "": its rated power
   std::string model{};                             // a name or file, of rows that state no layers
   std::shared_ptr<const Model> named{};            // where the row's dimensions do not tell it

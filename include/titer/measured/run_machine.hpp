@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "titer/measured/run_families.hpp"
 #include "titer/measured/run_row.hpp"
 #include "titer/scenario/source.hpp"
 
@@ -30,16 +31,12 @@ struct RunMachine {
 /// Finds machines among the shipped clusters, each of which is read once.
 class RunMachines {
  public:
-  /// The cluster that is named; else by the row's chip or that of the name `part`, the devices of a
-  /// node and the words for the links, or those of `network` where the row has none. Servers of a
-  /// number of devices that no shipped one has are those on a switch, with so many. Of a slice of a
-  /// torus there may be two, to be tried in turn: the pod, and, for plans that do not lie on a
-  /// torus, a node whose chips a switch joins. Throws InputError with the reason where there is
-  /// none.
-  [[nodiscard]] std::vector<RunMachine> of(const RunRow& row,
-                                           const std::string& named,
-                                           const std::string& part = {},
-                                           const std::string& network = {});
+  /// The cluster that the habits name; else by their chip or the row's, the devices of a node and
+  /// the row's words for the links, or theirs where it has none. Servers of a number of devices
+  /// that no shipped one has are those on a switch, with so many. Of a slice of a torus there may
+  /// be two, to be tried in turn: the pod, and, for plans that do not lie on a torus, a node whose
+  /// chips a switch joins. Throws InputError with the reason where there is none.
+  [[nodiscard]] std::vector<RunMachine> of(const RunRow& row, const RunHabits& habits);
 
  private:
   struct Shipped {
