@@ -45,8 +45,6 @@ constexpr std::array kHabitFields = {
     fields::flag<&H::overlap_grad_reduce>(
         "overlap_grad_reduce", "as `plan.overlap_grad_reduce`, where a row does not tell"),
     fields::choice<&H::sharding, kShardings>("sharding", "what data-parallel ranks share"),
-    fields::flag<&H::reduces_once>("reduces_once",
-                                   "gradients of zero2 once an iteration, as zero1 does"),
     fields::flag<&H::tf32>("tf32", "products of numbers in fp32 are in tf32"),
     fields::integer<&H::sequence>("sequence", kCountOfTokens, "tokens of a sequence"),
     fields::integer<&H::vocabulary>(

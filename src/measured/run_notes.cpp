@@ -67,14 +67,21 @@ std::optional<WeightRoles> targets_in(const std::string& text) {
   return roles == 0 ? std::nullopt : std::optional(roles);
 }
 
-/// Throws InputError where the text does not tell all of it.
-Adapters adapters_in(const std::string& text) {
+/// As the text has them, or else all of them as the software does. Throws InputError where neither
+/// tells rank and place.
+Adapters adapters_in(const std::string& text, const std::optional<Adapters>& usual) {
   const auto rank = rank_in(text);
   const auto targets = targets_in(text);
-  if (!rank || !targets) {
+  const bool are_stated = rank && targets;
+  if (!are_stated && !usual) {
     throw InputError("rank and place of its adapters not stated");
   }
-  return {.rank = *rank, .targets = *targets};
+  Adapters adapters = usual.value_or(Adapters{});
+  if (are_stated) {
+    adapters.rank = *rank;
+    adapters.targets = *targets;
+  }
+  return adapters;
 }
 
 /// Whether the row's MLPs have gates, which lists of "mlp" mean where there are some.
@@ -228,7 +235,7 @@ std::optional<Adapters> run_adapters(const RunRow& row, const RunHabits& habits)
   if (!std::regex_search(text, adapted)) {
     return habits.adapters;
   }
-  Adapters adapters = habits.adapters ? *habits.adapters : adapters_in(text);
+  Adapters adapters = adapters_in(text, habits.adapters);
   if (adapters.targets != kAllLinear && !has_gates(row, habits)) {
     adapters.targets &= static_cast<WeightRoles>(~role_bit(WeightRole::gate));
   }

@@ -128,9 +128,9 @@ void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan) {
   if (!sharding) {
     throw InputError("what data-parallel ranks share is not stated");
   }
-  plan.sharding = *sharding == Sharding::zero2 && habits.reduces_once.value_or(false)
-                      ? Sharding::zero1
-                      : *sharding;
+  // Software with stages reduces gradients behind the last micro-batch of a chunk, whatever it
+  // calls that (MegaScale, NSDI 2024, section 3.1); DeepSpeed refuses stages with zero2.
+  plan.sharding = *sharding == Sharding::zero2 && plan.pipeline > 1 ? Sharding::zero1 : *sharding;
   plan.shard = shard_of(row, plan);
 }
 

@@ -107,7 +107,8 @@ TEST(RunPlan, KnowsSchedulesAndShardingsByWhatTheirSourcesCallThem) {
   EXPECT_EQ(name(plan_of({{"sched", "1f1b (DeepSpeed)"}}).schedule), "1f1b");
   EXPECT_EQ(name(plan_of({{"sched", "zero-bubble 1p"}}).schedule), "zb-h1");
   EXPECT_EQ(name(plan_of({{"sched", "zero-bubble 2p"}}).schedule), "zb-h2");
-  EXPECT_EQ(plan_of({{"dp_kind", "fsdp-grad-op(zero2)"}}).sharding, Sharding::zero2);
+  EXPECT_EQ(plan_of({{"p", "1"}, {"d", "4"}, {"dp_kind", "fsdp-grad-op(zero2)"}}).sharding,
+            Sharding::zero2);
   EXPECT_EQ(plan_of({{"dp_kind", "zero1(distributed optimizer)"}}).sharding, Sharding::zero1);
 }
 
@@ -143,6 +144,15 @@ TEST(RunPlan, ReadsShardingInTheWordsOfItsAuthors) {
               sharding)
         << text;
   }
+}
+
+TEST(RunPlan, ReducesGradientsOfStagesBehindTheLastMicroBatch) {
+  const auto sharding = [](const char* stages, const char* ranks) {
+    return plan_of({{"software", "megascale"}, {"p", stages}, {"d", ranks}, {"dp_kind", "zero2"}})
+        .sharding;
+  };
+  EXPECT_EQ(sharding("1", "4"), Sharding::zero2);
+  EXPECT_EQ(sharding("2", "2"), Sharding::zero1);
 }
 
 TEST(RunPlan, SplitsAmongSoManyRanksAsTheRowSays) {

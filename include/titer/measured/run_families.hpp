@@ -39,8 +39,7 @@ struct RunHabits {
   std::optional<bool> bf16_states{};
   std::optional<bool> overlap_grad_reduce{};
   std::optional<Sharding> sharding{};
-  std::optional<bool> reduces_once{};  // gradients of zero2 behind all passes, as zero1 does
-  std::optional<bool> tf32{};          // products of fp32 are of tf32
+  std::optional<bool> tf32{};  // products of fp32 are of tf32
   std::optional<std::int64_t> sequence{};
   std::optional<std::int64_t> vocabulary{};           // also of rows whose own is inferred
   std::optional<std::int64_t> vocabulary_multiple{};  // that it is padded to
