@@ -87,8 +87,9 @@ const RunFamily* RunFamilies::software_in(const std::string& text) const {
 const RunFamily* RunFamilies::software_of(const RunRow& row) const {
   const std::string notes = row.text("notes");
   const std::string program = notes.substr(0, notes.find(';'));  // that notes name first
-  const std::string held_against =
-      lower(program).find("baseline") == std::string::npos ? "" : program;
+  // What others' tables compare themselves with: "Megatron-LM e156d2f".
+  static const std::regex compared("^(?:megatron-lm|deepspeed)\\b|baseline");
+  const std::string held_against = std::regex_search(lower(program), compared) ? program : "";
   for (const std::string& text : {held_against,
                                   program + "; " + row.text("source"),
                                   notes,

@@ -577,6 +577,7 @@ TEST(RunScenario, FindsTheSoftwareThatNotesNameFirst) {
   EXPECT_EQ(stack("MegaScale (NSDI 2024)", "Megatron-LM baseline; m=1"), "megatron-lm");
   EXPECT_EQ(stack("AMD Primus", "torchtitan backend"), "torchtitan");
   EXPECT_EQ(stack("experiments/gpt2.md", "Megatron + DeepSpeed 3D"), "deepspeed");
+  EXPECT_EQ(stack("Oneflow-Inc/libai", "Megatron-LM e156d2f; 2 nodes"), "megatron-lm");
 }
 
 TEST(RunScenario, SharesLayersOutAsTrainingProgramsDo) {
