@@ -258,12 +258,17 @@ void read_particulars(const RunRow& row,
   }
 }
 
-/// "CPU offload of 40 layers", "activation offloading": what the notes say of activations.
+/// What the notes say: "CPU offload of 40 layers", "activation offloading", "ZeRO-Offload".
 std::string noted_offload(const RunRow& row) {
+  static const std::regex of_states(
+      R"(zero-(?:offload|infinity)|offload\w*(?: of)?(?: the)? optimizer|optimizer(?: states?)?[ -]offload|\bcpu ?adam)");
   static const std::regex named(
       R"(offload\w*(?: of)? (\d{1,3} layers)|activations?[ -]offload|offload\w*(?: of)? activations)");
   const std::string notes = lower(row.text("notes"));
   std::smatch match;
+  if (std::regex_search(notes, match, of_states)) {
+    return "optimizer: " + match.str();
+  }
   return std::regex_search(notes, match, named) ? "activations " + match[1].str() : "";
 }
 
@@ -277,6 +282,11 @@ std::string offload_text(const RunRow& row, const RunHabits& habits) {
   std::string kind = lower(row.text("dp_kind"));
   if (told.empty() && (holds(kind, "offload") || holds(kind, "infinity"))) {
     return kind;
+  }
+  // Also where the column says that there is none.
+  static const std::regex everything("full (?:cpu )?offload");
+  if (told.empty() && std::regex_search(lower(row.text("notes")), everything)) {
+    return "optimizer and parameters";
   }
   if (!row.has("offload")) {
     told = noted_offload(row);

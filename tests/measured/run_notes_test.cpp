@@ -99,6 +99,10 @@ TEST(RunNotes, TellWhatGoesToTheHost) {
   EXPECT_TRUE(offload("", "activation offloading").activations.has_value());
   EXPECT_FALSE(offload("none", "activation offloading").any());
   EXPECT_FALSE(offload("", "nothing is offloaded").any());
+  for (const char* notes : {"ZeRO-3 with full offload", "ZeRO-Offload", "CPU Adam"}) {
+    const std::string reason = readings({{"offload", ""}, {"notes", notes}}).skip_reason;
+    EXPECT_NE(reason.find("of hosts"), std::string::npos) << notes << ": " << reason;
+  }
 }
 
 TEST(RunNotes, TellHowManyTokensAnImageHas) {
