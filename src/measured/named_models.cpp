@@ -1,6 +1,7 @@
 #include "titer/measured/named_models.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "titer/input/words.hpp"
 #include "titer/model/hub/hub_models.hpp"
@@ -15,7 +16,59 @@ bool has_widths(const RunRow& row, const Transformer& model) {
          row.whole("heads", model.heads) == model.heads;
 }
 
+/// Whether a model's layers have all widths that the row states; how many there are, and rows of
+/// tokens, runs often change.
+bool has_stated_widths(const RunRow& row, const Transformer& model) {
+  const Experts none{.per_token = 0};
+  const Experts& experts = model.experts ? *model.experts : none;
+  using Width = std::pair<std::string_view, std::int64_t>;
+  const std::array<Width, 2> of_heads = {
+      {{"kv_heads", model.kv_heads}, {"head_dim", model.head_dim}}};
+  const std::array<Width, 3> of_experts = {
+      {{"n_experts", experts.count}, {"top_k", experts.per_token}, {"expert_ffn", experts.ffn}}};
+  const auto is_other = [&](const Width& one) {
+    return row.whole(one.first, one.second) != one.second;
+  };
+  const bool has_experts = row.whole("n_experts", 0) > 0;
+  return row.whole("hidden", 0) == model.hidden && row.whole("heads", 0) == model.heads &&
+         has_experts == model.experts.has_value() &&
+         (has_experts || row.whole("ffn", model.ffn) == model.ffn) &&
+         (model.latent || std::ranges::none_of(of_heads, is_other)) &&
+         std::ranges::none_of(of_experts, is_other);
+}
+
+/// Keeps what is the same as before, if there was one before.
+template <class T>
+void keep_common(bool is_first, const T& other, std::optional<T>& common) {
+  common = is_first || common == other ? std::optional(other) : std::nullopt;
+}
+
 }  // namespace
+
+UsualWidths NamedModels::usual_widths(const RunRow& row) {
+  const bool has_experts = row.whole("n_experts", 0) > 0;
+  if (!row.has("hidden") || !row.has("heads") ||
+      (row.has("kv_heads") && row.has("head_dim") && row.has("ffn_gated") &&
+       (row.has("expert_ffn") || !has_experts))) {
+    return {};
+  }
+  UsualWidths common;
+  bool is_first = true;
+  for (const std::string& name : shipped_) {
+    const Transformer* model = called(name)->if_transformer();
+    if (model == nullptr || model->mixer || !has_stated_widths(row, *model)) {
+      continue;
+    }
+    keep_common(is_first, model->kv_heads, common.kv_heads);
+    keep_common(is_first, model->head_dim, common.head_dim);
+    keep_common(is_first, model->gated, common.gated);
+    if (model->experts) {
+      keep_common(is_first, model->experts->ffn, common.expert_ffn);
+    }
+    is_first = false;
+  }
+  return common;
+}
 
 std::shared_ptr<const Model> NamedModels::called(const std::string& name) {
   std::shared_ptr<const Model>& model = loaded_[name];

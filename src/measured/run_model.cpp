@@ -213,10 +213,20 @@ void set_routing(const RunRow& row, const RunHabits& habits, Transformer& model)
   }
 }
 
+/// Of an expert. A few experts are as wide as the MLP that the row states, of many each is a part.
+std::int64_t expert_width(const RunRow& row, const RunHabits& habits, std::int64_t ffn) {
+  constexpr std::int64_t few = 16;
+  const auto width = row.has("expert_ffn") ? row.whole("expert_ffn") : habits.widths.expert_ffn;
+  if (!width && row.whole("n_experts", 0) > few) {
+    throw InputError("expert_ffn not stated");
+  }
+  return width.value_or(ffn);
+}
+
 void add_experts(const RunRow& row, const RunHabits& habits, Transformer& model) {
   model.experts = Experts{.count = row.whole("n_experts", 0),
                           .per_token = row.whole("top_k", 1),
-                          .ffn = row.whole("expert_ffn", model.ffn),
+                          .ffn = expert_width(row, habits, model.ffn),
                           .shared_ffn = row.whole("shared_expert_ffn", 0)};
   set_routing(row, habits, model);
   const std::int64_t dense = row.whole("dense_layers", 0);
@@ -292,10 +302,12 @@ Model run_model(const RunRow& row, const RunHabits& habits, const OpenModel& ope
       .layers = row.whole("layers", 0),
       .hidden = row.whole("hidden", 0),
       .heads = row.whole("heads", 0),
-      .kv_heads = row.whole("kv_heads", row.whole("heads", 0)),
-      .head_dim = row.whole("head_dim", row.whole("hidden", 0) / row.whole("heads", 1)),
+      .kv_heads = row.whole("kv_heads", habits.widths.kv_heads.value_or(row.whole("heads", 0))),
+      .head_dim = row.whole(
+          "head_dim",
+          habits.widths.head_dim.value_or(row.whole("hidden", 0) / row.whole("heads", 1))),
       .ffn = row.whole("ffn", row.whole("expert_ffn", 0))};
-  set_parts(row.whole("ffn_gated", 0) == 1, model);
+  set_parts(open.gated, model);
   model.vocabulary = open.vocabulary;
   model.vocabulary_multiple = habits.vocabulary_multiple.value_or(128);
   model.max_sequence = open.sequence;

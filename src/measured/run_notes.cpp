@@ -87,7 +87,9 @@ Adapters adapters_in(const std::string& text, const std::optional<Adapters>& usu
 /// Whether the row's MLPs have gates, which lists of "mlp" mean where there are some.
 bool has_gates(const RunRow& row, const RunHabits& habits) {
   const Transformer* named = habits.named ? habits.named->if_transformer() : nullptr;
-  return named != nullptr ? named->gated : row.whole("ffn_gated", 0) == 1;
+  return named != nullptr
+             ? named->gated
+             : row.whole("ffn_gated", habits.widths.gated.value_or(false) ? 1 : 0) == 1;
 }
 
 /// The first of the rules but Adam that a word of the text names.
@@ -109,7 +111,13 @@ std::optional<OptimizerRule> rule_in(const std::string& text) {
 
 }  // namespace
 
-void refuse_other_steps(const RunRow& row) {
+void check_readable(const RunRow& row) {
+  if (const std::string cell = row.unreadable(); !cell.empty()) {
+    throw InputError(cell);
+  }
+  if (!row.has("n_chips") && !row.has("d")) {
+    throw InputError("n_chips not stated");
+  }
   // What is generated, or passed through a second model, is part of the time.
   constexpr std::array<std::string_view, 8> others = {
       "ppo", "grpo", "dapo", "rlhf", "rollout", "rollouts", "dpo", "distillation"};
@@ -196,7 +204,7 @@ std::optional<std::int64_t> noted_slice(const RunRow& row) {
   static const std::regex counted(R"(\b(\d{1,4}) ?(?:slice(?:s\b|\(s\))|x (?:tpu )?v\d[a-z]?-\d))");
   static const std::regex sized(R"(\bslices? of (\d{1,5})\b|\b(\d{1,5})-chip slices?\b)");
   const std::string text = lower(row.text("inter_link") + "; " + row.text("notes"));
-  const std::int64_t chips = row.whole("n_chips", 0);
+  const std::int64_t chips = row.chips();
   std::smatch match;
   if (std::regex_search(text, match, sized)) {
     return std::stoll(match[1].matched ? match[1] : match[2]);

@@ -290,10 +290,10 @@ NarrowScaling scaling_of(const std::string& precision) {
 
 }  // namespace
 
-Plan run_plan(const RunRow& row, const RunHabits& habits, std::int64_t chunks) {
+Plan run_plan(const RunRow& row, const RunHabits& habits, const OpenPlan& open) {
   Plan plan;
   read_degrees(row, plan);
-  plan.expert = row.whole("ep", 1);
+  plan.expert = open.expert > 0 ? open.expert : row.whole("ep", 1);
   if (row.has("etp") || plan.expert > 1) {
     const std::int64_t ranks = plan.tensor * plan.data * plan.context;
     const bool splits = habits.splits_experts && ranks % (plan.expert * plan.tensor) == 0;
@@ -305,11 +305,11 @@ Plan run_plan(const RunRow& row, const RunHabits& habits, std::int64_t chunks) {
   }
   const bool splits = row.whole("seq_parallel", habits.splits_residual ? 1 : 0) == 1;
   plan.sequence_parallel = plan.tensor > 1 && habits.sequence_parallel.value_or(splits);
-  read_sharding(row, habits, plan);
+  read_sharding(row, open.sharding ? open.sharding : habits.sharding, plan);
   read_recompute(row, habits, plan);
   read_offload(row, habits, plan);
   read_prefetch(habits, plan);
-  read_schedule(row, chunks, plan);
+  read_schedule(row, open.chunks, plan);
   read_layers(row, habits, plan);
   read_overlaps(row, habits, plan);
   const std::string graph =

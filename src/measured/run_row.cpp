@@ -191,6 +191,14 @@ std::optional<std::int64_t> RunRow::whole(std::string_view column) const {
   return static_cast<std::int64_t>(*value);
 }
 
+std::int64_t RunRow::chips() const {
+  const auto degrees = [&] {
+    return whole("p", 1) * whole("t", 1) * whole("d", 1) * whole("cp", 1);
+  };
+  const auto stated = whole("n_chips");
+  return stated ? *stated : degrees();
+}
+
 std::optional<Seconds> RunRow::iteration_time() const {
   for (const std::string_view column : {"iter_time_s", "iter_time_derived_s"}) {
     if (const auto time = number(column); time && *time > 0) {
@@ -200,11 +208,11 @@ std::optional<Seconds> RunRow::iteration_time() const {
   const auto rate = number("tokens_per_s_per_gpu");
   const auto batch = number("global_batch");
   const auto sequence = number("seq");
-  const auto chips = number("n_chips");
-  if (!rate || !batch || !sequence || !chips || *rate <= 0 || *chips <= 0) {
+  const auto devices = static_cast<double>(chips());
+  if (!rate || !batch || !sequence || *rate <= 0 || devices <= 0) {
     return std::nullopt;
   }
-  return Seconds::from_si(*batch * *sequence / (*rate * *chips));
+  return Seconds::from_si(*batch * *sequence / (*rate * devices));
 }
 
 std::optional<Bytes> RunRow::memory() const {

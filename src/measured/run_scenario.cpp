@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
+#include <regex>
 
 #include "titer/input/document.hpp"
+#include "titer/scenario/notes.hpp"
 #include "titer/units/listed.hpp"
 
 namespace titer {
@@ -50,46 +53,144 @@ double micro_batches(const RunRow& row, const Plan& plan) {
   throw InputError("global batch not stated");
 }
 
-/// All values of what a row may leave open: two where it does, one where it does not.
+/// Readings of a row: one of each where it says all, several of what it leaves open.
 struct OpenValues {
-  std::vector<std::int64_t> vocabularies;
-  std::vector<bool> flash;
-  std::vector<double> networks;      // share of the cluster's rate between nodes
-  std::vector<std::int64_t> chunks;  // of a pipeline rank; 0: as stated
-  std::string names;                 // what is open
+  std::vector<OpenModel> models;
+  std::vector<OpenPlan> plans;
+  std::vector<double> networks;  // share of the cluster's rate between nodes
+  std::string names;             // what is open
 };
 
-OpenValues open_values(const RunRow& row, const RunHabits& habits, const RunMachine& machine) {
-  OpenValues open;
-  const auto note = [&](std::string_view what) { add_listed(open.names, what); };
+std::vector<std::int64_t> open_vocabularies(const RunRow& row, const RunHabits& habits) {
   const std::int64_t usual = habits.vocabulary.value_or(0);
   const bool is_inferred = usual > 0 && row.says("inferred_fields", "vocab");
-  open.vocabularies = {is_inferred ? usual : row.whole("vocab", usual)};
-  if (open.vocabularies.front() <= 0 && is_encoder(row)) {
-    open.vocabularies = {kClasses};
-  } else if (open.vocabularies.front() <= 0 && habits.named == nullptr) {
-    open.vocabularies = {kSmallVocabulary, kLargeVocabulary};
-    note("vocabulary");
+  const std::int64_t stated = is_inferred ? usual : row.whole("vocab", usual);
+  if (stated > 0 || habits.named != nullptr) {
+    return {stated};
+  }
+  return is_encoder(row) ? std::vector{kClasses} : std::vector{kSmallVocabulary, kLargeVocabulary};
+}
+
+std::vector<bool> open_flash(const RunRow& row, const RunHabits& habits) {
+  if (row.has("flash_attn")) {
+    return {row.whole("flash_attn", 0) > 0};
   }
   const auto noted = noted_flash(row);
-  if (row.has("flash_attn")) {
-    open.flash = {row.whole("flash_attn", 0) > 0};
-  } else if (noted || habits.flash) {
-    open.flash = {noted ? *noted : *habits.flash};
-  } else {
-    open.flash = {true, false};
-    note("flash_attn");
+  const auto known = noted ? noted : habits.flash;
+  return known ? std::vector{*known} : std::vector{true, false};
+}
+
+std::vector<bool> open_gates(const RunRow& row, const RunHabits& habits) {
+  static const std::regex without("gpt|bert|opt|bloom|mpt|falcon|pythia|nemotron");
+  if (row.has("ffn_gated") || habits.named != nullptr) {
+    return {row.whole("ffn_gated", 0) == 1};
   }
-  open.chunks = open_chunks(row);
-  if (open.chunks.empty()) {
-    open.chunks = {0};
-  } else {
-    note("vpp");
+  if (habits.widths.gated) {
+    return {*habits.widths.gated};
   }
+  const bool is_four_wide = row.whole("ffn", 0) == 4 * row.whole("hidden", 0);
+  return is_four_wide && std::regex_search(row.plain("model_name"), without)
+             ? std::vector{false}
+             : std::vector{true, false};
+}
+
+std::int64_t experts_of(const RunRow& row, const RunHabits& habits) {
+  const Transformer* named = habits.named ? habits.named->if_transformer() : nullptr;
+  if (named == nullptr) {
+    return row.whole("n_experts", 0);
+  }
+  return named->experts ? named->experts->count : 0;
+}
+
+/// Degrees of expert parallelism: none, and as many ranks as experts and replicas allow.
+std::vector<std::int64_t> open_experts(const RunRow& row, const RunHabits& habits) {
+  const std::int64_t experts = experts_of(row, habits);
+  if (row.has("ep") || experts <= 1) {
+    return {0};
+  }
+  const Plan plan = run_plan(row, habits, {.chunks = 1, .sharding = Sharding::none});
+  const std::int64_t most = std::gcd(experts, plan.data * plan.context);
+  return most > 1 ? std::vector<std::int64_t>{1, most} : std::vector<std::int64_t>{1};
+}
+
+/// What data-parallel ranks share, of all that the software can; the usual where it is known.
+std::vector<std::optional<Sharding>> open_shardings(const RunRow& row,
+                                                    const RunHabits& habits,
+                                                    const Abilities& abilities) {
+  if (row.has("dp_kind") || habits.sharding) {
+    return {std::nullopt};
+  }
+  std::vector<std::optional<Sharding>> able;
+  for (const Sharding sharding : {Sharding::none, Sharding::zero1, Sharding::zero3}) {
+    if (is_able(abilities,
+                run_plan(row, habits, {.chunks = 1, .sharding = sharding}),
+                PlanPart::state)) {
+      able.emplace_back(sharding);
+    }
+  }
+  return able.empty() ? std::vector<std::optional<Sharding>>{std::nullopt} : able;
+}
+
+/// The values, whose name is put into a list where there are several.
+template <class T>
+std::vector<T> listed_if_open(std::string_view name, std::vector<T> values, std::string& names) {
+  if (values.size() > 1) {
+    add_listed(names, name);
+  }
+  return values;
+}
+
+std::vector<OpenModel> open_models(const RunRow& row, const RunHabits& habits, std::string& names) {
+  const auto vocabularies = listed_if_open("vocabulary", open_vocabularies(row, habits), names);
+  const auto flash = listed_if_open("flash_attn", open_flash(row, habits), names);
+  const auto gates = listed_if_open("ffn_gated", open_gates(row, habits), names);
+  OpenModel one{.sequence = row.whole("seq", habits.sequence.value_or(0))};
+  std::vector<OpenModel> models;
+  for (const std::int64_t vocabulary : vocabularies) {
+    for (const bool is_flash : flash) {
+      for (const bool gated : gates) {
+        one.vocabulary = vocabulary;
+        one.flash = is_flash;
+        one.gated = gated;
+        models.push_back(one);
+      }
+    }
+  }
+  return models;
+}
+
+std::vector<OpenPlan> open_plans(const RunRow& row,
+                                 const RunHabits& habits,
+                                 const Abilities& abilities,
+                                 std::string& names) {
+  auto chunks = listed_if_open("vpp", open_chunks(row), names);
+  if (chunks.empty()) {
+    chunks = {0};
+  }
+  const auto experts = listed_if_open("ep", open_experts(row, habits), names);
+  const auto shardings = listed_if_open("dp_kind", open_shardings(row, habits, abilities), names);
+  std::vector<OpenPlan> plans;
+  for (const std::int64_t count : chunks) {
+    for (const std::int64_t expert : experts) {
+      for (const auto& sharding : shardings) {
+        plans.push_back({.chunks = count, .expert = expert, .sharding = sharding});
+      }
+    }
+  }
+  return plans;
+}
+
+OpenValues open_values(const RunRow& row,
+                       const RunHabits& habits,
+                       const RunMachine& machine,
+                       const Abilities& abilities) {
+  OpenValues open;
+  open.models = open_models(row, habits, open.names);
+  open.plans = open_plans(row, habits, abilities, open.names);
   open.networks = {1.0};
   if (!machine.network_known) {
     open.networks.push_back(kSlowNetwork);
-    note("network");
+    add_listed(open.names, "network");
   }
   return open;
 }
@@ -105,9 +206,11 @@ const RunReader::Base& RunReader::base(const RunMachine& machine, const std::str
     return known->second;
   }
   Base made{.source = std::make_shared<ScenarioSource>(base_source(machine, stack, changes_)),
-            .scenario = {}};
+            .scenario = {},
+            .abilities = {}};
   made.source->read_unchecked(made.scenario);
   made.scenario.cluster.nodes.reset();
+  made.abilities = software_abilities(*made.source);
   return bases_.emplace(key, std::move(made)).first->second;
 }
 
@@ -150,43 +253,44 @@ void RunReader::read_on(const RunMachine& machine,
                         RunReadings& result) {
   result.readings.clear();
   result.skip_reason.clear();
-  const OpenValues open = open_values(row, habits, machine);
-  result.open = open.names;
   const Base& base = this->base(machine, result.stack);
+  const OpenValues open = open_values(row, habits, machine, base.abilities);
+  result.open = open.names;
   result.source = base.source;
   Scenario scenario = base.scenario;
-  const std::int64_t sequence = row.whole("seq", habits.sequence.value_or(0));
   const BytesPerSecond rate = scenario.cluster.nic_bandwidth;
-  for (const std::int64_t chunks : open.chunks) {
-    scenario.plan = run_plan(row, habits, chunks);
+  for (const OpenPlan& plan : open.plans) {
+    scenario.plan = run_plan(row, habits, plan);
     for (const double network : open.networks) {
       scenario.cluster.nic_bandwidth = network * rate;
-      for (const std::int64_t vocabulary : open.vocabularies) {
-        for (const bool flash : open.flash) {
-          scenario.model = run_model(
-              row, habits, {.sequence = sequence, .vocabulary = vocabulary, .flash = flash});
-          add_reading(row, habits, scenario, result);
-        }
+      for (const OpenModel& model : open.models) {
+        scenario.model = run_model(row, habits, model);
+        add_reading(row, habits, scenario, result);
       }
     }
   }
 }
 
+RunHabits RunReader::habits_of(const RunRow& row) {
+  RunHabits habits = families_.habits_of(row);
+  habits.named = models_.of(row, habits.model);
+  if (habits.named == nullptr) {
+    habits.widths = models_.usual_widths(row);
+  }
+  if (!row.has("seq") && !habits.sequence) {
+    habits.sequence = noted_patches(row, habits);
+  }
+  if (const std::string power = noted_power(row); !power.empty()) {
+    habits.power_cap = power;
+  }
+  return habits;
+}
+
 RunReadings RunReader::read(const RunRow& row) {
   RunReadings result;
   try {
-    if (const std::string cell = row.unreadable(); !cell.empty()) {
-      throw InputError(cell);
-    }
-    refuse_other_steps(row);
-    RunHabits habits = families_.habits_of(row);
-    habits.named = models_.of(row, habits.model);
-    if (!row.has("seq") && !habits.sequence) {
-      habits.sequence = noted_patches(row, habits);
-    }
-    if (const std::string power = noted_power(row); !power.empty()) {
-      habits.power_cap = power;
-    }
+    check_readable(row);
+    const RunHabits habits = habits_of(row);
     result.stack = habits.stack;
     result.rates = habits.rates;
     std::string first;  // the reason of the truest

@@ -105,7 +105,7 @@ std::optional<std::int64_t> shard_of(const RunRow& row, const Plan& plan) {
 
 }  // namespace
 
-void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan) {
+void read_sharding(const RunRow& row, std::optional<Sharding> usual, Plan& plan) {
   if (plan.data == 1 && plan.context == 1) {
     return;
   }
@@ -120,7 +120,7 @@ void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan) {
     throw InputError("dp_kind \"" + row.text("dp_kind") + "\" is not modelled");
   }
   if (!sharding) {
-    sharding = habits.sharding;
+    sharding = usual;
   }
   if (!sharding && plan.data == 1) {
     sharding = Sharding::none;

@@ -364,6 +364,69 @@ TEST(RunScenario, ReadsARowTwiceWhereTheNetworkIsNotStated) {
   EXPECT_EQ(readings({{"inter_link", ""}, {"n_chips", "8"}, {"d", "1"}}).readings.size(), 1U);
 }
 
+TEST(RunScenario, FillsBlankWidthsAsModelsOfTheOthersHaveThem) {
+  const Cells llama = {{"model_name", "ours"},
+                       {"layers", "12"},
+                       {"hidden", "8192"},
+                       {"heads", "64"},
+                       {"kv_heads", ""},
+                       {"head_dim", ""},
+                       {"ffn", "28672"},
+                       {"ffn_gated", ""},
+                       {"flash_attn", "1"}};
+  const auto model = [](const Cells& cells) {
+    const RunReadings read = readings(cells);
+    EXPECT_EQ(read.skip_reason, "");
+    EXPECT_EQ(read.open, "");
+    return read.readings.at(0).scenarios.at(0).model.transformer();
+  };
+  EXPECT_EQ(model(llama).kv_heads, 8) << "as Llama 2 and 3 of 70 billion parameters";
+  EXPECT_TRUE(model(llama).gated);
+  const Cells experts = {{"model_name", "ours"},
+                         {"hidden", "2048"},
+                         {"heads", "32"},
+                         {"kv_heads", "4"},
+                         {"head_dim", ""},
+                         {"n_experts", "128"},
+                         {"top_k", "8"},
+                         {"expert_ffn", ""},
+                         {"ep", "2"},
+                         {"ffn", "6144"},
+                         {"ffn_gated", "1"},
+                         {"flash_attn", "1"},
+                         {"stack", "megatron-core"}};
+  EXPECT_EQ(model(experts).experts->ffn, 768) << "as Qwen3 30B A3B";
+  EXPECT_EQ(model(experts).head_dim, 128);
+  Cells other = experts;
+  other["top_k"] = "7";
+  EXPECT_EQ(readings(other).skip_reason, "expert_ffn not stated");
+}
+
+TEST(RunScenario, ReadsARowInEveryWayThatItsBlanksLeave) {
+  EXPECT_EQ(readings({{"ffn_gated", ""}}).open, "") << "a GPT's, four times as wide";
+  const RunReadings gates = readings({{"ffn", "5504"}, {"ffn_gated", ""}});
+  EXPECT_EQ(gates.open, "ffn_gated");
+  EXPECT_EQ(gates.readings.size(), 2U);
+  const RunReadings shared =
+      readings({{"family", "new"}, {"stack", "megatron-lm"}, {"dp_kind", ""}});
+  EXPECT_EQ(shared.open, "flash_attn, dp_kind") << shared.skip_reason;
+  for (const RunReading& one : shared.readings) {
+    EXPECT_NE(one.scenarios.front().plan.sharding, Sharding::zero3) << "which it has not";
+  }
+  const RunReadings experts = readings({{"stack", "megatron-core"},
+                                        {"p", "1"},
+                                        {"d", "4"},
+                                        {"n_experts", "8"},
+                                        {"top_k", "2"},
+                                        {"ep", ""},
+                                        {"dp_kind", "zero1"}});
+  EXPECT_EQ(experts.open, "ep");
+  EXPECT_EQ(experts.readings.back().scenarios.front().plan.expert, 4);
+  const RunReadings counted = readings({{"n_chips", ""}});
+  EXPECT_EQ(counted.skip_reason, "");
+  EXPECT_EQ(readings({{"n_chips", ""}, {"d", ""}}).skip_reason, "n_chips not stated");
+}
+
 TEST(RunScenario, SaysWhyARowIsSkipped) {
   struct Case {
     Cells cells;
@@ -634,6 +697,7 @@ TEST(RunScenario, TakesAModelByItsNameWhereARowHasNoDimensions) {
       named_only({{"family", "megatron_bridge"},
                   {"model_name", "Nemotron_3_Nano"},
                   {"vocab", ""},
+                  {"ep", "1"},
                   {"cuda_graph", "transformer_engine:['attn', 'mamba', 'moe_router']"}});
   const RunReadings read = readings(row);
   ASSERT_EQ(read.skip_reason, "");
@@ -725,7 +789,11 @@ TEST(RunScenario, KnowsDenoisersByTheirNames) {
 }
 
 TEST(RunScenario, LoadsExpertsUnevenlyWhereARowLeftTheRouterToItself) {
-  Cells row = {{"family", "moe_modelzoo"}, {"n_experts", "128"}, {"top_k", "8"}, {"ep", "8"}};
+  Cells row = {{"family", "moe_modelzoo"},
+               {"n_experts", "128"},
+               {"top_k", "8"},
+               {"expert_ffn", "768"},
+               {"ep", "8"}};
   const auto routing = [&] {
     const RunReadings read = readings(row);
     EXPECT_EQ(read.skip_reason, "");

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,14 @@
 
 namespace titer {
 
+/// What rows may leave blank of a layer.
+struct UsualWidths {
+  std::optional<std::int64_t> kv_heads{};
+  std::optional<std::int64_t> head_dim{};
+  std::optional<std::int64_t> expert_ffn{};
+  std::optional<bool> gated{};
+};
+
 /// Models that rows and families name, each loaded once.
 class NamedModels {
  public:
@@ -20,6 +29,9 @@ class NamedModels {
   /// states no dimensions or they do not tell it (layers that mix tokens in other ways than by
   /// attention); nullptr otherwise.
   [[nodiscard]] std::shared_ptr<const Model> of(const RunRow& row, const std::string& of_family);
+  /// Of a row that leaves some of them blank: what all shipped models have that have the widths
+  /// which it states.
+  [[nodiscard]] UsualWidths usual_widths(const RunRow& row);
 
  private:
   std::shared_ptr<const Model> called(const std::string& name);

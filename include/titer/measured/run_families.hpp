@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "titer/measured/named_models.hpp"
 #include "titer/measured/run_row.hpp"
 #include "titer/scenario/scenario.hpp"
 
@@ -29,6 +30,7 @@ struct RunHabits {
   std::string power_cap{};                         // of a device; "": its rated power
   std::string model{};                             // a name or file, of rows that state no layers
   std::shared_ptr<const Model> named{};            // where the row's dimensions do not tell it
+  UsualWidths widths{};                            // where the row leaves some blank
   std::optional<std::int64_t> predicted_tokens{};  // modules for further tokens
   std::optional<bool> flash{};                     // fused attention
   std::string recompute{};                         // in the words of rows; "": not known

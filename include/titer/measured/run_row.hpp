@@ -45,7 +45,8 @@ class RunRow {
   [[nodiscard]] std::int64_t whole(std::string_view column, std::int64_t otherwise) const {
     return whole(column).value_or(otherwise);
   }
-  [[nodiscard]] std::int64_t chips() const { return whole("n_chips", 1); }
+  /// As stated, or as the degrees come to.
+  [[nodiscard]] std::int64_t chips() const;
   /// The first cell that is no number where one belongs, as a reason; "" where there is none.
   [[nodiscard]] std::string unreadable() const;
 

@@ -12,6 +12,7 @@
 #include "titer/measured/run_families.hpp"
 #include "titer/measured/run_machine.hpp"
 #include "titer/measured/run_row.hpp"
+#include "titer/plan/abilities.hpp"
 #include "titer/scenario/source.hpp"
 
 namespace titer {
@@ -21,6 +22,13 @@ struct OpenModel {
   std::int64_t sequence = 0;
   std::int64_t vocabulary = 0;  // rows of the token table
   bool flash = false;
+  bool gated = false;  // its MLPs
+};
+/// What a row may leave open of a plan.
+struct OpenPlan {
+  std::int64_t chunks = 0;  // of every rank; 0: as its schedule has them
+  std::int64_t expert = 0;  // the degree; 0: as the row states it
+  std::optional<Sharding> sharding{};
 };
 /// Whether tokens all see each other, by the row's `arch` or a name of encoders of images.
 [[nodiscard]] bool is_encoder(const RunRow& row);
@@ -41,16 +49,17 @@ struct LayerContents {
 /// interleaves some number that the row does not state; nothing of others. Throws InputError where
 /// the layers do not tell them.
 [[nodiscard]] std::vector<std::int64_t> open_chunks(const RunRow& row);
-/// `chunks` of every rank where the row leaves them open; 0: as its schedule has them. Throws
-/// InputError with the reason where the row leaves open or asks for what cannot be told.
-[[nodiscard]] Plan run_plan(const RunRow& row, const RunHabits& habits, std::int64_t chunks = 0);
+/// Throws InputError with the reason where the row leaves other things open or asks for what cannot
+/// be told.
+[[nodiscard]] Plan run_plan(const RunRow& row, const RunHabits& habits, const OpenPlan& open = {});
 /// The plan's parts of these; likewise. The schedule after the degrees, the layers after it.
-void read_sharding(const RunRow& row, const RunHabits& habits, Plan& plan);
+void read_sharding(const RunRow& row, std::optional<Sharding> usual, Plan& plan);
 void read_schedule(const RunRow& row, std::int64_t chunks, Plan& plan);
 void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan);
 void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan);
-/// Throws InputError for what generates tokens, or passes them through a second model, too.
-void refuse_other_steps(const RunRow& row);
+/// Throws InputError for a cell that is no number, for devices that are not counted, and for what
+/// generates tokens, or passes them through a second model, too.
+void check_readable(const RunRow& row);
 /// Whether the notes say that attention is fused; nothing where they do not speak of it.
 [[nodiscard]] std::optional<bool> noted_flash(const RunRow& row);
 /// Of the notes or the sharding; where neither names another the family's, or Adam. Throws
@@ -109,7 +118,10 @@ class RunReader {
   struct Base {
     std::shared_ptr<const ScenarioSource> source;
     Scenario scenario;
+    Abilities abilities;
   };
+  /// Of its family, with what the row's name and notes say.
+  RunHabits habits_of(const RunRow& row);
   const Base& base(const RunMachine& machine, const std::string& stack);
   void add_reading(const RunRow& row,
                    const RunHabits& habits,
