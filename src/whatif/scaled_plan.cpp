@@ -46,10 +46,12 @@ std::string scale(BatchRule rule, std::int64_t devices, Scenario& scenario) {
   return "";
 }
 
-/// The plan with other virtual stages, micro-batches and recomputations, as it is the first.
+/// The plan with other virtual stages, micro-batches and recomputations, as it is the first. None
+/// recomputes what its software cannot.
 class Variants {
  public:
-  explicit Variants(const Scenario& scenario) : scenario_(scenario), plan_(scenario.plan) {
+  Variants(const Scenario& scenario, const Abilities& abilities)
+      : scenario_(scenario), plan_(scenario.plan) {
     constexpr std::int64_t largest = 16;
     for (std::int64_t size = 1; size <= std::max(largest, plan_.micro_batch); size *= 2) {
       if (size != plan_.micro_batch) {
@@ -62,6 +64,12 @@ class Variants {
     }
     if (plan_.recompute != Recompute::full) {
       recomputations_.emplace_back(Recompute::full, 0);
+    }
+    if (is_able(abilities, plan_, PlanPart::layer)) {
+      std::erase_if(recomputations_, [&](const Recomputation& recomputation) {
+        std::tie(scenario_.plan.recompute, scenario_.plan.recomputed) = recomputation;
+        return !is_able(abilities, scenario_.plan, PlanPart::layer);
+      });
     }
   }
 
@@ -123,8 +131,9 @@ class Variants {
 
 /// The batch nearest to the scenario's of which so many devices have a plan that fits, half as
 /// large to twice.
-std::optional<std::int64_t> nearest_batch(const Scenario& asked, std::int64_t devices) {
+std::optional<std::int64_t> nearest_batch(const CapacityQuestion& question, std::int64_t devices) {
   constexpr std::int64_t most_tried = 32;
+  const Scenario& asked = question.scenario;
   const Plan& plan = asked.plan;
   const std::int64_t of_replica =
       counted_product(counted_product(plan.tensor, plan.context), plan.pipeline);
@@ -144,7 +153,8 @@ std::optional<std::int64_t> nearest_batch(const Scenario& asked, std::int64_t de
     }
     Scenario scenario = asked;
     scenario.training.global_batch = next;
-    if (scale(BatchRule::fixed, devices, scenario).empty() && Variants(scenario).best().scenario) {
+    if (scale(BatchRule::fixed, devices, scenario).empty() &&
+        Variants(scenario, question.abilities).best().scenario) {
       return next;
     }
   }
@@ -157,16 +167,16 @@ PlannedStep scaled_plan(const CapacityQuestion& question, std::int64_t devices) 
   Scenario scenario = question.scenario;
   std::string problem = scale(question.batch, devices, scenario);
   if (problem.empty()) {
-    return Variants(scenario).best();
+    return Variants(scenario, question.abilities).best();
   }
   const auto batch =
-      question.batch == BatchRule::fixed ? nearest_batch(question.scenario, devices) : std::nullopt;
+      question.batch == BatchRule::fixed ? nearest_batch(question, devices) : std::nullopt;
   if (batch && std::abs(static_cast<double>(*batch - scenario.training.global_batch)) <=
                    question.batch_slack * static_cast<double>(scenario.training.global_batch)) {
     scenario.training.global_batch = *batch;
     problem = scale(question.batch, devices, scenario);
     ensure(problem.empty(), "a batch that was found to have a plan has one");
-    return Variants(scenario).best();
+    return Variants(scenario, question.abilities).best();
   }
   problem += offer_of_batch(scenario.training.global_batch, batch);
   return {.scenario = {}, .step = {}, .problem = std::move(problem)};

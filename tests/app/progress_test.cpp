@@ -21,8 +21,13 @@ TEST(Progress, IsShownOnATerminalAndWipedBeforeTheAnswer) {
   for (int nodes = 128; nodes <= 160 * 64; nodes += 64) {
     devices += "," + std::to_string(8 * nodes);
   }
-  const std::vector<std::string> long_one = {
-      "capacity", "llama3-405b", "--search", "--jobs=1", "--tokens=1T", "--devices=" + devices};
+  const std::vector<std::string> long_one = {"capacity",
+                                             "llama3-405b",
+                                             "--set=stack=megatron-lm",
+                                             "--search",
+                                             "--jobs=1",
+                                             "--tokens=1T",
+                                             "--devices=" + devices};
   const std::string shown = told(long_one);
   EXPECT_TRUE(contains(shown, " of 160 numbers of devices, ")) << shown;
   EXPECT_TRUE(shown.ends_with("\r\033[K")) << shown;

@@ -60,6 +60,25 @@ TEST(ScaledPlan, IsTheFastestOfItsVariantsThatFit) {
   EXPECT_TRUE(scaled_plan(question, 1024).problem.starts_with("does not fit: stage "));
 }
 
+TEST(ScaledPlan, RecomputesWhatItsSoftwareCan) {
+  const auto planned = [](const char* stack) {
+    const std::vector<Assignment> changes = {{"stack", Value(stack), "t"}};
+    const CapacityQuestion question = load_capacity("llama3-405b", changes);
+    PlannedStep found = scaled_plan(question, 16384);
+    EXPECT_TRUE(missing_abilities(question.abilities, found.scenario->plan).empty()) << stack;
+    return found;
+  };
+  EXPECT_EQ(planned("megatron-lm").scenario->plan.recompute, Recompute::full);
+  EXPECT_EQ(planned("megatron-core").scenario->plan.recompute, Recompute::modules);
+  // What is beyond it as it is asked is recomputed as others are.
+  CapacityQuestion beyond = load_capacity("llama3-405b");
+  beyond.abilities.sequence_parallel = false;
+  EXPECT_EQ(scaled_plan(beyond, 16384).scenario->plan.recompute, Recompute::modules);
+  beyond = load_capacity("llama3-405b");
+  beyond.abilities.recompute = {Recompute::none};
+  EXPECT_TRUE(scaled_plan(beyond, 16384).problem.starts_with("does not fit: stage "));
+}
+
 TEST(ScaledPlan, OfImagesHasSmallerMicroBatchesOnMoreDevices) {
   const std::vector<Assignment> changes = {{"tokens", Value("1B"), "t"}};
   const CapacityQuestion question = load_capacity("resnet-50-8xa100", changes);

@@ -37,7 +37,7 @@ struct CapacityGrowth {
 
 struct CapacityQuestion {
   Scenario scenario;
-  Abilities abilities{};  // of its software, which plans that are searched for keep
+  Abilities abilities{};                       // of its software, which plans keep
   std::optional<std::string> sequence_note{};  // where the scenario does not say it
   std::vector<std::string> source_notes{};     // of its files
   std::vector<std::int64_t> devices;           // candidates, in order
@@ -96,8 +96,9 @@ using PlanFinder = std::function<PlannedStep(const CapacityQuestion&, std::int64
 [[nodiscard]] std::string offer_of_batch(std::int64_t batch, std::optional<std::int64_t> other);
 
 /// The scenario's plan with as many replicas as there are devices for: of the micro-batches (the
-/// scenario's, and powers of two up to 16 or it) and recomputations (the scenario's and those that
-/// keep less) the fastest that fits, with fewer virtual stages only where no other does.
+/// scenario's, and powers of two up to 16 or it) and recomputations (the scenario's and what keeps
+/// less and its software can do) the fastest that fits, with fewer virtual stages only where no
+/// other does.
 [[nodiscard]] PlannedStep scaled_plan(const CapacityQuestion& question, std::int64_t devices);
 
 /// The best of all plans (search/search.hpp), whatever the scenario's is: by tokens that count
