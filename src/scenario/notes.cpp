@@ -123,7 +123,7 @@ std::vector<std::string> beyond_software(const Abilities& abilities, const Scena
   const DataType precision = scenario.training.precision;
   const auto& known = abilities.precision;
   if (known && !includes(*known, precision)) {
-    missing.push_back(fmt::format("precision {}", name(precision)));
+    missing.push_back(fmt::format("precision {}", scenario.training.precision_name()));
   }
   return missing;
 }

@@ -236,7 +236,7 @@ TEST(Precision, HasTheWordsOfBlockFormats) {
   EXPECT_EQ(read(R"({"global_batch": 1, "precision": "fp8"})").precision_name(), "fp8");
   const Training nvfp4 = read(R"({"global_batch": 1, "precision": "nvfp4"})");
   EXPECT_EQ(nvfp4.precision, DataType::fp4);
-  EXPECT_EQ(nvfp4.precision_name(), "fp4");
+  EXPECT_EQ(nvfp4.precision_name(), "nvfp4");
   EXPECT_THROW(static_cast<void>(read(
                    R"({"global_batch": 1, "precision": "mxfp8", "narrow_scaling": "tensor"})")),
                InputError);

@@ -47,10 +47,10 @@ struct Training {
   [[nodiscard]] bool scales_fp8_by_tensor() const {
     return precision == DataType::fp8 && narrow_scaling == NarrowScaling::tensor;
   }
-  /// As software calls it, which has a word of its own for scales of blocks.
+  /// As software calls it, which has words of its own for scales of blocks; fp4 always has those.
   [[nodiscard]] std::string_view precision_name() const {
     const bool in_blocks = precision == DataType::fp8 && narrow_scaling == NarrowScaling::block;
-    return in_blocks ? "mxfp8" : name(precision);
+    return in_blocks ? "mxfp8" : precision == DataType::fp4 ? "nvfp4" : name(precision);
   }
   [[nodiscard]] bool narrow_products() const { return is_of_products(precision); }
   /// Of a number that such products read, with its part of a scale.
