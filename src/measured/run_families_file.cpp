@@ -1,7 +1,5 @@
 // Families of measured runs as their file has them.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "titer/hardware/noted_fields.hpp"
@@ -11,6 +9,7 @@
 #include "titer/measured/run_families.hpp"
 #include "titer/model/routing/zipf.hpp"
 #include "titer/scenario/data_files.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -155,45 +154,65 @@ RunFamilies RunFamilies::load(const std::filesystem::path& folder) {
   made.folder_ = folder;
   made.shipped_chips_ = shipped_names(kChipData);
   const std::filesystem::path own = folder / kFamilyFile;
+  Document document = load_json(data_root() / "configs" / kFamilyFile);
+  made.files_.push_back(read(document));
   std::error_code ignored;
   if (std::filesystem::exists(own, ignored)) {
-    made.files_.push_back(read(load_json(own)));
+    document = load_json(own);
+    made.files_.insert(made.files_.begin(), read(document));
   }
-  const std::filesystem::path shipped = data_root() / "configs" / kFamilyFile;
-  made.files_.push_back(read(load_json(shipped)));
-  made.check_likes(made.files_.front(), made.files_.size() > 1 ? own : shipped);
+  made.check_likes(document);
   return made;
 }
 
-std::string RunFamilies::wrong_like(const RunFamily& family,
-                                    std::vector<const RunFamily*>& way) const {
-  const RunFamily* like = family.like.empty() ? nullptr : family_named(family.like);
-  if (!family.like.empty() && like == nullptr) {
-    return "like: \"" + family.like + "\": expected the name of a family";
+bool RunFamilies::leads_to(const RunFamily& from,
+                           const RunFamily& family,
+                           std::vector<const RunFamily*>& seen) const {
+  if (&from == &family || includes(seen, &from)) {
+    return &from == &family;
   }
-  way.push_back(&family);
-  std::string wrong;
-  if (like != nullptr) {
-    wrong = std::ranges::find(way, like) != way.end()
-                ? "like: \"" + family.like + "\": expected a family that is not like this one"
-                : wrong_like(*like, way);
-  }
-  for (const RunFamily& part : family.where) {
-    wrong = wrong.empty() ? wrong_like(part, way) : wrong;
-  }
-  way.pop_back();
-  return wrong;
+  seen.push_back(&from);
+  const RunFamily* like = family_named(from.like);
+  return (like != nullptr && leads_to(*like, family, seen)) ||
+         std::ranges::any_of(from.where,
+                             [&](const RunFamily& part) { return leads_to(part, family, seen); });
 }
 
-void RunFamilies::check_likes(const File& file, const std::filesystem::path& path) const {
-  for (const auto* list : {&file.families, &file.software, &file.models, &file.machines}) {
-    for (const auto& [name, family] : *list) {
-      std::vector<const RunFamily*> way;
-      if (const std::string wrong = wrong_like(family, way); !wrong.empty()) {
-        throw InputError(fmt::format("{}: {}.{}", path.string(), name, wrong));
+void RunFamilies::check_like(Reader& in, const RunFamily& family) const {
+  if (!family.like.empty()) {
+    const RunFamily* like = family_named(family.like);
+    std::vector<const RunFamily*> seen;
+    if (like == nullptr) {
+      in.fail("like", "expected the name of a family");
+    } else if (leads_to(*like, family, seen)) {
+      in.fail("like", "expected a family that is not like this one");
+    }
+  }
+  if (!family.where.empty()) {
+    std::vector<Reader> parts = in.objects("where");
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      check_like(parts[i], family.where[i]);
+    }
+  }
+}
+
+void RunFamilies::check_likes(const Document& document) const {
+  Problems problems;
+  Reader in(document, problems);
+  const File& file = files_.front();
+  for (const auto& [key, list] : {std::pair("families", &file.families),
+                                  {"software", &file.software},
+                                  {"models", &file.models},
+                                  {"machines", &file.machines}}) {
+    if (auto named = in.maybe_object(key)) {
+      const std::vector<std::string> names = named->keys();
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        Reader one = named->object(names[i]);
+        check_like(one, (*list)[i].second);
       }
     }
   }
+  problems.raise();
 }
 
 RunFamilies::File RunFamilies::read(const Document& document) {

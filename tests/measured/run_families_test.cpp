@@ -276,13 +276,18 @@ TEST(RunFamilies, AreLikeOthersThatAreThere) {
   };
   EXPECT_EQ(wrong(R"({"mine": {"like": "libai"}, "more": {"like": "mine"}})"), "");
   EXPECT_EQ(wrong(R"({"mine": {"like": "of nobody"}})"),
-            "families.json: mine.like: \"of nobody\": expected the name of a family");
+            "families.json:1:32: families.mine.like: \"of nobody\": expected the name of a family");
   const std::string round = ": expected a family that is not like this one";
-  EXPECT_EQ(wrong(R"({"mine": {"like": "mine"}})"), "families.json: mine.like: \"mine\"" + round);
-  EXPECT_EQ(wrong(R"({"mine": {"like": "more"}, "more": {"like": "mine"}})"),
-            "families.json: mine.like: \"mine\"" + round);
-  EXPECT_EQ(wrong(R"({"mine": {"where": [{"column": "notes", "says": "x", "like": "mine"}]}})"),
-            "families.json: mine.like: \"mine\"" + round);
+  EXPECT_EQ(wrong(R"({"mine": {"like": "mine"}})"),
+            "families.json:1:32: families.mine.like: \"mine\"" + round);
+  EXPECT_EQ(wrong(R"({"part": {"where": [{"column": "notes", "says": "x", "like": "part"}]}})"),
+            "families.json:1:75: families.part.where.0.like: \"part\"" + round);
+  // Each of those that are like one another, but not who is like one of them.
+  const std::string all =
+      wrong(R"({"mine": {"like": "more"}, "more": {"like": "mine"}, "other": {"like": "more"}})");
+  EXPECT_NE(all.find("families.mine.like: \"more\"" + round), std::string::npos) << all;
+  EXPECT_NE(all.find("families.more.like: \"mine\"" + round), std::string::npos) << all;
+  EXPECT_EQ(all.find("families.other"), std::string::npos) << all;
 }
 
 TEST(RunFamilies, TheShippedOnesNameShippedSoftwareAndMachines) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "titer/input/reader.hpp"
 #include "titer/measured/named_models.hpp"
 #include "titer/measured/run_row.hpp"
 #include "titer/scenario/scenario.hpp"
@@ -110,10 +111,13 @@ class RunFamilies {
   [[nodiscard]] std::string chip_of(const RunRow& row) const;
   void overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) const;
   [[nodiscard]] static File read(const Document& document);
-  void check_likes(const File& file, const std::filesystem::path& path) const;
-  /// What is wrong where a family is like others, those before it on the way to it; "" if nothing.
-  [[nodiscard]] std::string wrong_like(const RunFamily& family,
-                                       std::vector<const RunFamily*>& way) const;
+  /// Of the first file, which is of this document.
+  void check_likes(const Document& document) const;
+  void check_like(Reader& in, const RunFamily& family) const;
+  /// Whether one is like the other, or what it is like, or a part of either.
+  [[nodiscard]] bool leads_to(const RunFamily& from,
+                              const RunFamily& family,
+                              std::vector<const RunFamily*>& seen) const;
   [[nodiscard]] const RunFamily* family_named(const std::string& name) const;
   [[nodiscard]] const RunFamily* software_in(const std::string& text) const;
   [[nodiscard]] const RunFamily* software_of(const RunRow& row) const;
