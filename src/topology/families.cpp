@@ -105,11 +105,14 @@ constexpr std::array kCommonFields = {
         "placement_seed", read_placement_seed, "of a random placement: another draws others")
         .or_else("`0`")};
 
+/// Whether the object has its topology's keys in one of its own.
+bool is_around(const Reader& in) { return !in.has("family") && in.has("topology"); }
+
 }  // namespace
 
 NamedTopology read_topology(Reader& in) {
   NamedTopology read{.family = SwitchedNode{1, 1_GBps}};
-  if (!in.has("family") && in.has("topology")) {
+  if (is_around(in)) {
     Reader inner = in.object("topology");
     read = read_topology(inner);
     in.finish();
@@ -160,11 +163,12 @@ NodeTopology read_node_topology(Reader& in) {
   NamedTopology read = read_topology(in);
   const bool is_placed = read.places != NodePlaces{};
   if (read.failures.any() || read.routing || is_placed) {
-    in.fail(read.routing ? "routing"
-            : is_placed  ? "placement"
-                         : "failures",
-            "expected of networks alone: what a node's devices are joined by works, and takes the "
-            "best routes");
+    Reader own = is_around(in) ? in.object("topology") : in;
+    own.fail(read.routing ? "routing"
+             : is_placed  ? "placement"
+                          : "failures",
+             "expected of networks alone: what a node's devices are joined by works, and takes the "
+             "best routes");
   }
   return std::move(read.family);
 }

@@ -119,13 +119,24 @@ TEST(Failures, ThatCannotBeAreRefused) {
 }
 
 TEST(Failures, AreNothingOfANode) {
-  const Document document = parse_json(R"({"family": "ring", "devices": 4, "bandwidth": "1 GB/s",
-                     "failures": {"links": 1}})",
-                                       "node.json");
-  Problems problems;
-  Reader reader(document, problems);
-  static_cast<void>(read_node_topology(reader));
-  EXPECT_THROW(problems.raise(), InputError);
+  const std::string node = R"({"family": "ring", "devices": 4, "bandwidth": "1 GB/s",
+                     "failures": {"links": 1}})";
+  const auto place_of_complaint = [](const std::string& text) {
+    const Document document = parse_json(text, "node.json");
+    Problems problems;
+    Reader reader(document, problems);
+    static_cast<void>(read_node_topology(reader));
+    try {
+      problems.raise();
+    } catch (const InputError& error) {
+      const std::string line = error.what();
+      return line.substr(0, line.find(": {"));
+    }
+    return std::string();
+  };
+  EXPECT_EQ(place_of_complaint(node), "node.json:2:34: failures");
+  EXPECT_EQ(place_of_complaint(R"({"topology": )" + node + "}"),
+            "node.json:2:34: topology.failures");
 }
 
 TEST(Failures, AreSaid) {
