@@ -18,6 +18,9 @@ add_custom_command(TARGET titer_program POST_BUILD
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 install(TARGETS titer_program DESTINATION bin)
+if(TARGET titer_http)
+  install(TARGETS titer_http DESTINATION lib/titer)
+endif()
 install(DIRECTORY configs models topologies ${TITER_SCHEMAS} DESTINATION share/titer)
 install(DIRECTORY ${TITER_MANUAL}/ DESTINATION share/man/man1)
 install(FILES ${TITER_COMPLETIONS}/titer DESTINATION share/bash-completion/completions)

@@ -60,7 +60,7 @@ def files_of(prefix):
         where = path.relative_to(prefix)
         if where.parts[0] == "bin":
             yield path, f"{data}/scripts/{where.name}"
-        elif where.parts[0] == "share":
+        elif where.parts[0] == "share" or where.parts[:2] == ("lib", "titer"):
             yield path, f"{data}/data/{where.as_posix()}"
         else:  # lib/pythonX.Y/site-packages/…
             yield path, pathlib.PurePosixPath(*where.parts[3:]).as_posix()

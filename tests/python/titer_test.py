@@ -552,6 +552,8 @@ class TestInstallation(unittest.TestCase):
                             wheel], timeout=120, check=True)
             module, = there.rglob("titer.*.so")  # below local/, where Debian's Python installs
             program, = there.rglob("bin/titer")
+            for loaded in prefix.rglob("lib/titer/*"):
+                self.assertTrue((program.parent.parent / loaded.relative_to(prefix)).is_file(), loaded)
             environment = {**os.environ, "PYTHONPATH": str(module.parent)}
             environment.pop("TITER_DATA", None)
             said = subprocess.run([sys.executable, "-c", "import titer; print(titer.run('llama3-70b-64xh100').text())"],

@@ -15,6 +15,13 @@ for file in man/man1/titer-run.1 doc/titer/copyright doc/titer/docs/guide/predic
   [[ -s $folder/titer/share/$file ]] || { echo "not installed: share/$file"; exit 1; }
 done
 version=$("$folder/titer/bin/titer" --version)
+if [[ -e $build/titer_http.so ]]; then
+  exec {served}< <(exec "$folder/titer/bin/titer" serve --port 0 2>&1)
+  server=$!
+  read -r line <&"$served"
+  kill "$server"
+  [[ $line == http://* ]] || { echo "$line"; exit 1; }
+fi
 [[ ! -e $root/.git || $version =~ \+[0-9a-f]{7} ]] || { echo "$version names no commit"; exit 1; }
 cmake -S "$root/examples/ask" -B "$folder/build" -DCMAKE_PREFIX_PATH="$folder/titer" -DCMAKE_CXX_COMPILER="${2:-c++}" \
   >>"$folder/log" || { cat "$folder/log"; exit 1; }
