@@ -10,8 +10,10 @@
 #include <map>
 #include <ostream>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "collectives/contract_groups.hpp"
@@ -124,7 +126,7 @@ Best best_of(const Steps& steps, const Fabric& fabric) {
   Best best;
   std::set<std::tuple<int, Tier, int, int>> ports;
   std::map<int, double> bandwidth;
-  std::map<std::pair<int, std::vector<std::uint32_t>>, int> together;
+  std::unordered_map<std::string, int> together;  // by the rank and the bytes of what it waits for
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Message& message = steps.message(i);
     if (message.is_join()) {
@@ -143,8 +145,10 @@ Best best_of(const Steps& steps, const Fabric& fabric) {
       bandwidth[message.from] += link.bandwidth.si();
     }
     const auto after = steps.after(i);
-    int& count = together[{message.from, {after.begin(), after.end()}}];
-    best.fan_out = std::max(best.fan_out, ++count);
+    const std::span<const std::byte> bytes = std::as_bytes(after);
+    std::string waiting = std::to_string(message.from) + ":";
+    waiting.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    best.fan_out = std::max(best.fan_out, ++together[waiting]);
   }
   for (const auto& [rank, rate] : bandwidth) {
     best.bandwidth = std::max(best.bandwidth, rate);

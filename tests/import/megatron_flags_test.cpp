@@ -172,14 +172,14 @@ TEST(MegatronFlags, OfForksWhatChangesNoStepIsHarmless) {
 }
 
 TEST(MegatronFlags, EachOfVeryManyIsListed) {
-  constexpr int many = 60'000;
+  constexpr int many = 20'000;
   std::string flags;
   for (int i = 0; i < many; ++i) {
     flags += " --flag-of-tomorrow-" + std::to_string(i) + " " + std::to_string(i);
   }
   const ImportedRun run = of(flags);
   ASSERT_EQ(run.unread.size(), static_cast<std::size_t>(many));
-  EXPECT_TRUE(run.unread.back().ends_with("--flag-of-tomorrow-59999: 59999"));
+  EXPECT_TRUE(run.unread.back().ends_with("--flag-of-tomorrow-19999: 19999"));
 }
 
 TEST(NeoxExperts, AreInEverySecondLayer) {
