@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "schedules.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -72,11 +73,7 @@ class WeightFiller {
         left -= play(rank, cell) ? 1 : 0;
       }
     }
-    std::vector<ActionList> lists;
-    for (Rank& rank : ranks_) {
-      lists.push_back(std::move(rank.list));
-    }
-    return lists;
+    return each_of(ranks_, [](Rank& rank) { return std::move(rank.list); });
   }
 
  private:
