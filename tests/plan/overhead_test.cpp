@@ -76,6 +76,13 @@ TEST(Buffers, AreWhatTheRulesSay) {
   const double layer = (3 + 1 + 4 + 4) * h * h / 4 + (3 * h + 4 * h) / 4;  // split over t
   const double replicated = (1 + 1) * h + 4 * h;                           // biases, norms
   EXPECT_DOUBLE_EQ(of({.weight_gradient_dummies = true}), 2 * (layer + replicated));
+  ModelBlocks frozen = layout.blocks();
+  for (Block& kind : frozen.kinds) {
+    kind.frozen = true;
+  }
+  MemoryNeeds needs = layout.needs(frozen);
+  needs.buffers = {.weight_gradient_dummies = true};
+  EXPECT_EQ(layouts::stage_memory(layout.plan, needs).front().buffers.si(), 0.0);
   EXPECT_DOUBLE_EQ(of({.flat_gradients = true}), layout.stages().front().gradients.si());
   layout.plan.sequence_parallel = true;
   EXPECT_DOUBLE_EQ(of({}), 2 * 2 * layout.sbh()) << "input and output gradient, whole";

@@ -7,9 +7,9 @@ namespace {
 
 constexpr double kBothWays = 2.0;  // an activation and a gradient
 
-/// Autograd is given a gradient of the right shape for every weight; weights of one shape share it.
-/// The layers of a kind are alike, so these are the weights of one layer. Those of experts, of
-/// which one would come on top, and what kinds have apart are left out.
+/// Autograd is given a gradient of the right shape for every weight that is trained; weights of one
+/// shape share it. The layers of a kind are alike, so these are the weights of one layer. Those of
+/// experts, of which one would come on top, and what kinds have apart are left out.
 Bytes dummies(const Plan& plan,
               const ModelBlocks& blocks,
               std::span<const double> kinds,
@@ -17,7 +17,7 @@ Bytes dummies(const Plan& plan,
   Bytes most;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     if (kinds[kind] > 0) {
-      most = std::max(most, on_device(blocks.kinds[kind].parameters, plan).dense * weight);
+      most = std::max(most, on_device(blocks.kinds[kind].trained(), plan).dense * weight);
     }
   }
   return most;
