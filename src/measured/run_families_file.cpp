@@ -77,6 +77,9 @@ constexpr std::array kHabitFields = {
                                             "as `training.fp8_activation_inputs`"),
     fields::flag<&H::transposes_narrow_weights>("transposes_narrow_weights",
                                                 "as `training.transposes_narrow_weights`"),
+    fields::choice<&H::narrow_base, kNarrowWeights>(
+        "narrow_base", "as `training.narrow_weights`, of a base beside adapters")
+        .or_else("as the stack has it"),
     fields::text<&H::offload, H>("offload", "what is kept on hosts, in the words of rows"),
     fields::choice<&H::expert_dispatch, kExpertDispatches>("expert_dispatch",
                                                            "how tokens reach their experts"),

@@ -337,6 +337,9 @@ Training run_training(const RunRow& row,
   training.fp8_activation_inputs = habits.fp8_activation_inputs.value_or(false);
   training.transposes_narrow_weights = habits.transposes_narrow_weights.value_or(false);
   training.precision = precision_of(row, habits);
+  if (training.adapters && training.narrow_products()) {
+    training.narrow_weights = habits.narrow_base;
+  }
   if (keeps_narrow_weights(row, habits, training)) {
     training.master_precision = DataType::bf16;
     if (!training.optimizer.quantised) {

@@ -233,6 +233,24 @@ TEST(RunScenario, TakesNoTrainingOfAdaptersForTrainingOfAll) {
   EXPECT_FALSE(adapters->is_target(WeightRole::up));
 }
 
+TEST(RunScenario, HoldsTheBaseOfAdaptersAsItsSoftwareDoes) {
+  const auto held = [](const char* precision) {
+    const RunReadings read = readings({{"model_name", "Llama 2 70B LoRA"},
+                                       {"family", "mlperf_llama2_70b_lora_v51_nvidia"},
+                                       {"hw_key", "B200-SXM"},
+                                       {"dp_kind", "zero1"},
+                                       {"precision", precision}});
+    EXPECT_EQ(read.skip_reason, "");
+    return read.readings.at(0).scenarios.at(0).narrow_copies()->held;
+  };
+  EXPECT_EQ(held("nvfp4"), NarrowWeights::instead);
+  EXPECT_EQ(held("mxfp4"), NarrowWeights::instead);
+  const RunReadings all =
+      readings({{"family", "megatron_bridge"}, {"hw_key", "B200-SXM"}, {"precision", "nvfp4"}});
+  ASSERT_EQ(all.skip_reason, "");
+  EXPECT_EQ(all.readings.at(0).scenarios.at(0).narrow_copies()->held, NarrowWeights::beside);
+}
+
 TEST(RunScenario, TakesAdaptersAsARowDescribesThem) {
   const auto adapters = [](const char* model, const char* notes) {
     const RunReadings read = readings({{"model_name", model}, {"notes", notes}, {"stack", "nemo"}});

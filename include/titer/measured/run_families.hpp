@@ -59,7 +59,8 @@ struct RunHabits {
   std::optional<Adapters> adapters{};
   std::optional<bool> fp8_activation_inputs{};
   std::optional<bool> transposes_narrow_weights{};
-  std::string offload{};  // in the words of rows; "": nothing
+  std::optional<NarrowWeights> narrow_base{};  // how weights that are not trained are held
+  std::string offload{};                       // in the words of rows; "": nothing
   std::optional<ExpertDispatch> expert_dispatch{};
   std::optional<double> routing_exponent{};  // of Zipf's law; otherwise experts are balanced
   std::optional<bool> expert_overlap{};
