@@ -84,12 +84,18 @@ std::shared_ptr<const Model> NamedModels::of_name(const RunRow& row) {
                   [](char c) { return c == ' ' || c == '-' || c == '_' || c == '.' || c == '/'; });
     return text;
   };
-  const std::string name = letters(lower(row.text("model_name")));
-  const auto known =
-      std::ranges::find_if(shipped_, [&](const std::string& one) { return letters(one) == name; });
+  const std::string there = row.text("model_name");
+  const auto called_so = [&](const std::string& text) {
+    const std::string name = letters(lower(text));
+    return std::ranges::find_if(shipped_,
+                                [&](const std::string& one) { return letters(one) == name; });
+  };
+  auto known = called_so(there);
+  if (known == shipped_.end()) {  // "openai/whisper-large-v3"
+    known = called_so(there.substr(there.find('/') + 1));
+  }
   const std::int64_t layers = row.whole("layers", 0);
   if (known == shipped_.end()) {
-    const std::string there = row.text("model_name");
     const auto of_hub = layers > 0 ? std::nullopt : hub_model(there);
     return of_hub && !of_hub->sees ? called(there) : nullptr;
   }

@@ -73,7 +73,7 @@ constexpr Modules kAllButAttentions =
 constexpr Modules kAllButHeads = kAllButAttentions | bit(Module::attention_output);
 constexpr Modules kActivations = bits(Module::layer_norm, Module::mlp_activation);
 constexpr Modules kAllButContext = bits(Module::layer_norm, Module::mlp);
-constexpr std::array<RecomputeWord, 33> kRecomputeWords = {
+constexpr std::array<RecomputeWord, 34> kRecomputeWords = {
     {{"none", Recompute::none},
      {"selective(op)", Recompute::operations},
      {"selective (op", Recompute::operations},
@@ -90,6 +90,7 @@ constexpr std::array<RecomputeWord, 33> kRecomputeWords = {
      {"core attention", Recompute::selective},
      {"core_attn", Recompute::selective},
      {"all but q,k,v,out", Recompute::modules, kAllButAttentions},
+     {"save_qkvo", Recompute::modules, kAllButAttentions},  // [AXLearn]
      {"all but q,k,v", Recompute::modules, kAllButHeads},
      {"qkv_proj_offloaded", Recompute::modules, kAllButHeads},
      {"save_qkv_proj", Recompute::modules, kAllButHeads},

@@ -84,6 +84,10 @@ TEST(RunPlan, ReadsListsOfWhatIsRecomputedAndOffloaded) {
        false},
       {{{"recompute", "selective (feed_forward)"}}, Recompute::modules, bit(Module::mlp), false},
       {{{"recompute", "qkv_proj_offloaded"}}, Recompute::modules, heads, true},
+      {{{"recompute", "save_qkvo"}},
+       Recompute::modules,
+       bits(Module::attention_result, Module::layer_norm, Module::mlp),
+       false},
       {{{"recompute", "custom (saves/offloads decoder_layer_input)"}}, Recompute::full, 0, true},
       {{{"offload", "cpu: activation checkpoints"}}, Recompute::full, 0, true},
       {{{"offload", "none"}}, Recompute::full, 0, false}};
@@ -372,6 +376,21 @@ TEST(RunPlan, TellsWhatHostsKeepFromTheSharding) {
       "offload \"zero-2 + offload optimizer\": copies and threads of hosts that nothing is "
       "told of are not modelled");
   EXPECT_EQ(plan_of({{"offload", "off"}}).offload.activations, std::nullopt);
+}
+
+TEST(RunPlan, OffloadsWhatItsRecipeOffloadsOfWhatIsSharded) {
+  const auto layers = [](const char* chip, const char* kind) {
+    return plan_of({{"family", "megatron_bridge"},
+                    {"model_name", "LLAMA3_70B"},
+                    {"hw_key", chip},
+                    {"chips_per_node", "8"},
+                    {"precision", "fp8(current scaling)"},
+                    {"dp_kind", kind}})
+        .offload.layers;
+  };
+  EXPECT_EQ(layers("B200-SXM", "megatron-fsdp(zero3)"), 5);
+  EXPECT_EQ(layers("GB200 (NVL72)", "megatron-fsdp(zero3)"), 40);
+  EXPECT_EQ(layers("GB200 (NVL72)", "zero1(distributed optimizer)"), std::nullopt);
 }
 
 TEST(RunPlan, TellsTheOptimizerFromTheNotes) {

@@ -231,6 +231,9 @@ TEST(RunScenario, TakesNoTrainingOfAdaptersForTrainingOfAll) {
   EXPECT_EQ(adapters->rank, 16);
   EXPECT_TRUE(adapters->is_target(WeightRole::output));
   EXPECT_FALSE(adapters->is_target(WeightRole::up));
+  const auto of_nemo = readings({{"model_name", "Llama 3 70B LoRA"}, {"family", "dgxc_h100"}});
+  ASSERT_EQ(of_nemo.skip_reason, "");
+  EXPECT_EQ(of_nemo.readings.at(0).scenarios.at(0).training.adapters->rank, 16);
 }
 
 TEST(RunScenario, HoldsTheBaseOfAdaptersAsItsSoftwareDoes) {
@@ -624,6 +627,8 @@ TEST(RunScenario, TakesShippedModelsOfTheSameName) {
     return read.readings.at(0).scenarios.at(0).model.title();
   };
   EXPECT_EQ(model({{"model_name", "Nemotron-H 8B"}, {"layers", ""}, {"vocab", ""}}),
+            "Nemotron-H 8B");
+  EXPECT_EQ(model({{"model_name", "nvidia/Nemotron-H-8B"}, {"layers", ""}, {"vocab", ""}}),
             "Nemotron-H 8B");
   // Dimensions do not tell layers of a mixer; those of a part of the model are its own.
   EXPECT_EQ(model({{"model_name", "Qwen3_Next_80B_a3B"}, {"layers", "48"}}), "Qwen3-Next 80B-A3B");
