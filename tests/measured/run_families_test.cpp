@@ -70,6 +70,9 @@ TEST(RunFamilies, KnowSoftwareThatOtherStandsFor) {
   EXPECT_EQ(of("Pai-Megatron-Patch").stack, "megatron-core");
   EXPECT_EQ(of("karpathy/llm.c").stack, "torchtitan-compiled");
   EXPECT_EQ(of("gpt-neox").flash, false) << "its default attention";
+  EXPECT_EQ(of("DeepSpeed-MoE").flash, false) << "of 2022";
+  EXPECT_EQ(of("OLMo + MegaBlocks").stack, "fsdp");
+  EXPECT_EQ(of("MegaBlocks (Megatron-LM)").stack, "megatron-lm");
   EXPECT_EQ(habits({{"family", "dgxc_gb200"}, {"hw_key", "GB200 (NVL72)"}}).stack,
             "megatron-bridge");
   EXPECT_EQ(habits({{"family", "mlperf_llama31_8b_v51_amd"}, {"notes", "Primus; dropout 0"}}).stack,

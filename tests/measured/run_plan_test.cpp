@@ -379,9 +379,9 @@ TEST(RunPlan, TellsWhatHostsKeepFromTheSharding) {
 }
 
 TEST(RunPlan, OffloadsWhatItsRecipeOffloadsOfWhatIsSharded) {
-  const auto layers = [](const char* chip, const char* kind) {
+  const auto layers = [](const char* chip, const char* kind, const char* model = "LLAMA3_70B") {
     return plan_of({{"family", "megatron_bridge"},
-                    {"model_name", "LLAMA3_70B"},
+                    {"model_name", model},
                     {"hw_key", chip},
                     {"chips_per_node", "8"},
                     {"precision", "fp8(current scaling)"},
@@ -391,6 +391,7 @@ TEST(RunPlan, OffloadsWhatItsRecipeOffloadsOfWhatIsSharded) {
   EXPECT_EQ(layers("B200-SXM", "megatron-fsdp(zero3)"), 5);
   EXPECT_EQ(layers("GB200 (NVL72)", "megatron-fsdp(zero3)"), 40);
   EXPECT_EQ(layers("GB200 (NVL72)", "zero1(distributed optimizer)"), std::nullopt);
+  EXPECT_EQ(layers("GB200 (NVL72)", "megatron-fsdp(zero3)", "LLAMA3.1_405B"), 95);
 }
 
 TEST(RunPlan, TellsTheOptimizerFromTheNotes) {
