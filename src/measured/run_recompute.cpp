@@ -22,16 +22,20 @@ bool holds(const std::string& text, std::string_view word) {
 }
 
 /// The share of layers that is recomputed in full where not all are: "every 2 layers", "every other
-/// layer", "selective(2)" [torchtitan], "1/2" [fms-fsdp], "1/3 of blocks"; of "some blocks" what
-/// the row's rates with and without these tell, a forward pass being a third of a step.
+/// layer", "selective(2)" [torchtitan], "1/2" [fms-fsdp], "1/3 of blocks", "50 % of layers"; of
+/// "some blocks" what the row's rates with and without these tell, a forward pass being a third of
+/// a step.
 std::optional<double> share_in(const RunRow& row, const std::string& text) {
   if (holds(text, "every other") || holds(text, "every second")) {
     return 0.5;
   }
   static const std::regex counted(
-      R"((?:every |selective ?\(|selective )(\d{1,3})\b(?! ?/)|\b(\d{1,2}) ?/ ?(\d{1,3})\b)");
+      R"((?:every |selective ?\(|selective )(\d{1,3})\b(?! ?[/%])|\b(\d{1,2}) ?/ ?(\d{1,3})\b|\b(\d{1,3}) ?%)");
   std::smatch match;
   if (std::regex_search(text, match, counted)) {
+    if (match[4].matched) {
+      return std::stod(match[4]) / 100;
+    }
     return match[1].matched ? 1 / std::stod(match[1]) : std::stod(match[2]) / std::stod(match[3]);
   }
   if (holds(text, "some blocks") || holds(text, "some layers")) {
@@ -73,16 +77,18 @@ constexpr Modules kAllButAttentions =
 constexpr Modules kAllButHeads = kAllButAttentions | bit(Module::attention_output);
 constexpr Modules kActivations = bits(Module::layer_norm, Module::mlp_activation);
 constexpr Modules kAllButContext = bits(Module::layer_norm, Module::mlp);
-constexpr std::array<RecomputeWord, 34> kRecomputeWords = {
+constexpr std::array<RecomputeWord, 36> kRecomputeWords = {
     {{"none", Recompute::none},
      {"selective(op)", Recompute::operations},
      {"selective (op", Recompute::operations},
      {"selective op", Recompute::operations},
      {"selective ac (op", Recompute::operations},
+     {"sac", Recompute::operations},
      {"block", Recompute::full},
      {"full", Recompute::full},
      {"unsloth", Recompute::full},  // whose layers' inputs go to the host
      {"uniform", Recompute::full},
+     {"layer-wise", Recompute::full},
      {"nothing_saveable", Recompute::full},  // JAX's name for it
      {"save_nothing", Recompute::full},
      {"decoder_layer_input", Recompute::full},  // all that is kept of a layer
