@@ -168,6 +168,13 @@ TEST(RunFamilies, AreAsOthersButForWhatTheySay) {
   EXPECT_EQ(
       of({{"software", "Megatron-Bridge 0.3"}, {"model_name", "DeepSeek-V3"}}).predicted_tokens, 1)
       << "however it is spelled";
+  const auto next = [&](const char* chip) {
+    return of(
+        {{"software", "megatron-bridge"}, {"model_name", "Qwen3_Next_80B_a3B"}, {"hw_key", chip}});
+  };
+  EXPECT_EQ(next("B300-SXM").expert_dispatch, ExpertDispatch::deduplicated);
+  EXPECT_EQ(next("GB300 (NVL72)").expert_dispatch, std::nullopt);
+  EXPECT_EQ(next("GB300 (NVL72)").predicted_tokens, 1);
   EXPECT_EQ(of({{"software", "MaxText"}, {"hw_key", "MI300X"}}).stack, "maxtext-gpu");
   EXPECT_TRUE(habits({{"family", "mlperf_v51_lora"}, {"model_name", "Llama2-70B-LoRA"}}).adapters);
   EXPECT_EQ(habits({{"family", "mlperf_v51"}, {"model_name", "FLUX.1"}}).model, "flux.1-schnell");
