@@ -122,9 +122,8 @@ std::vector<std::optional<Sharding>> open_shardings(const RunRow& row,
   }
   std::vector<std::optional<Sharding>> able;
   for (const Sharding sharding : {Sharding::none, Sharding::zero1, Sharding::zero3}) {
-    if (is_able(abilities,
-                run_plan(row, habits, {.chunks = 1, .sharding = sharding}),
-                PlanPart::state)) {
+    const Plan plan = run_plan(row, habits, {.chunks = 1, .sharding = sharding});
+    if (plan.sharding == sharding && is_able(abilities, plan, PlanPart::state)) {
       able.emplace_back(sharding);
     }
   }

@@ -431,6 +431,9 @@ TEST(RunScenario, ReadsARowInEveryWayThatItsBlanksLeave) {
   const RunReadings shared =
       readings({{"family", "new"}, {"stack", "megatron-lm"}, {"dp_kind", ""}});
   EXPECT_EQ(shared.open, "flash_attn, dp_kind") << shared.skip_reason;
+  const RunReadings alone = readings(
+      {{"stack", "fsdp"}, {"n_chips", "1"}, {"p", "1"}, {"t", "1"}, {"d", "1"}, {"dp_kind", ""}});
+  EXPECT_EQ(alone.open.find("dp_kind"), std::string::npos) << "there is nobody to share with";
   for (const RunReading& one : shared.readings) {
     EXPECT_NE(one.scenarios.front().plan.sharding, Sharding::zero3) << "which it has not";
   }
