@@ -13,6 +13,8 @@
 #include "scenario/plain.hpp"
 #include "simulate/random_scenarios.hpp"
 #include "titer/cost/data_volume.hpp"
+#include "titer/cost/move_clock.hpp"
+#include "titer/cost/sync_cost.hpp"
 #include "titer/estimate/estimate.hpp"
 #include "titer/explain/explain.hpp"
 #include "titer/export/traffic_matrix.hpp"
@@ -203,6 +205,21 @@ TEST(Moves, AreListedForEveryScheme) {
       EXPECT_FALSE(move.text->source.empty()) << choice.name << ": " << move.text->what;
     }
   }
+}
+
+TEST(Moves, OfShardsOfExpertsAreThoseOfTheRanksThatSplitThem) {
+  const Scenario scenario = scenarios::shipped_run(
+      {"model=deepseek-v2-lite",
+       "cluster={\"name\": \"gb200-nvl72\"}",
+       "stack=megatron-core",
+       "plan={\"data\": 16, \"expert\": 4, \"sharding\": \"zero1\"}",
+       "training={\"global_batch\": 64, \"sequence\": 4096, \"precision\": \"bf16\"}"});
+  const SyncGroups places = sync_groups(scenario, Placement::loop, 0);
+  const MoveParts parts =
+      parts_of({.among = MoveAmong::copies, .each = 2_B, .own = true}, {160, 80}, places);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].size, 20_B) << "of 16 ranks";
+  EXPECT_EQ(parts[1].size, 40_B) << "of the 4 that have the same experts";
 }
 
 TEST(Moves, HaveRoomForAllThatAPlanMayMove) {

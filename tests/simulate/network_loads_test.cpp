@@ -258,6 +258,20 @@ TEST(NetworkLoads, ShareWhatEventsShareWithoutThem) {
   EXPECT_GE(simulate(scenario, kNetwork).timeline.makespan, event);
 }
 
+TEST(NetworkLoads, TakeNoMoreOfDevicesThanEventsDo) {
+  // Gradients beside passes take three tenths of each device, and links that nobody shares.
+  const Scenario scenario = scenarios::shipped_run(
+      {"model=llama3-70b",
+       "cluster={\"name\": \"dgx-h100\"}",
+       "stack=megatron-core",
+       "stack.overlap_slowdown=1.3",
+       "plan={\"tensor\": 8, \"data\": 8, \"sharding\": \"zero1\", \"overlap_grad_reduce\": true}",
+       "training={\"global_batch\": 64, \"sequence\": 8192, \"precision\": \"bf16\"}"});
+  const auto event = static_cast<double>(simulate(scenario).timeline.makespan);
+  const auto network = static_cast<double>(simulate(scenario, kNetwork).timeline.makespan);
+  EXPECT_NEAR(network / event, 1.0, 0.01);
+}
+
 TEST(NetworkLoads, OfTwoCopiesOfAStageAreThoseOfOneSynchronisation) {
   Plan plan;
   plan.pipeline = 2;
