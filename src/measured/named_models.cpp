@@ -30,8 +30,7 @@ bool has_stated_widths(const RunRow& row, const Transformer& model) {
     return row.whole(one.first, one.second) != one.second;
   };
   const bool has_experts = row.whole("n_experts", 0) > 0;
-  return row.whole("hidden", 0) == model.hidden && row.whole("heads", 0) == model.heads &&
-         has_experts == model.experts.has_value() &&
+  return has_widths(row, model) && has_experts == model.experts.has_value() &&
          (has_experts || row.whole("ffn", model.ffn) == model.ffn) &&
          (model.latent || std::ranges::none_of(of_heads, is_other)) &&
          std::ranges::none_of(of_experts, is_other);

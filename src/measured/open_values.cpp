@@ -50,7 +50,7 @@ std::vector<bool> open_gates(const RunRow& row, const RunHabits& habits) {
 }
 
 std::int64_t experts_of(const RunRow& row, const RunHabits& habits) {
-  const Transformer* named = habits.named ? habits.named->if_transformer() : nullptr;
+  const Transformer* named = habits.named_transformer();
   if (named == nullptr) {
     return row.whole("n_experts", 0);
   }

@@ -243,7 +243,7 @@ void add_experts(const RunRow& row, const RunHabits& habits, Transformer& model)
 
 /// Of a row that names a model and has none of its dimensions.
 Model named_model(const RunRow& row, const RunHabits& habits, bool flash) {
-  const Transformer* transformer = habits.named->if_transformer();
+  const Transformer* transformer = habits.named_transformer();
   if (transformer == nullptr) {
     return *habits.named;
   }
@@ -269,10 +269,7 @@ bool is_encoder(const RunRow& row) {
 LayerContents contents_of(const RunRow& row, const RunHabits& habits) {
   const bool experts = row.whole("n_experts", 0) > 0;
   LayerContents contents{.dense = !experts || row.whole("dense_layers", 0) > 0, .experts = experts};
-  if (habits.named == nullptr) {
-    return contents;
-  }
-  if (const Transformer* transformer = habits.named->if_transformer()) {
+  if (const Transformer* transformer = habits.named_transformer()) {
     contents = {.attention = false};
     for (const LayerKind& kind : transformer->kinds) {
       contents.attention = contents.attention || kind.tokens == TokenMixing::attention;

@@ -84,14 +84,6 @@ Adapters adapters_in(const std::string& text, const std::optional<Adapters>& usu
   return adapters;
 }
 
-/// Whether the row's MLPs have gates, which lists of "mlp" mean where there are some.
-bool has_gates(const RunRow& row, const RunHabits& habits) {
-  const Transformer* named = habits.named ? habits.named->if_transformer() : nullptr;
-  return named != nullptr
-             ? named->gated
-             : row.whole("ffn_gated", habits.widths.gated.value_or(false) ? 1 : 0) == 1;
-}
-
 /// The first of the rules but Adam that a word of the text names.
 std::optional<OptimizerRule> rule_in(const std::string& text) {
   static const std::regex in_bytes(
@@ -217,7 +209,7 @@ std::optional<std::int64_t> noted_slice(const RunRow& row) {
 }
 
 std::optional<std::int64_t> noted_patches(const RunRow& row, const RunHabits& habits) {
-  const Transformer* model = habits.named == nullptr ? nullptr : habits.named->if_transformer();
+  const Transformer* model = habits.named_transformer();
   static const std::regex sides(R"(\b(\d{2,4}) ?x ?(\d{2,4})\b)");
   const std::string text = lower(row.text("model_name") + "; " + row.text("notes"));
   std::smatch match;
@@ -237,14 +229,18 @@ std::int64_t noted_predictions(const RunRow& row) {
   return holds_word(notes, "mtp") && !std::regex_search(notes, without) ? 1 : 0;
 }
 
-std::optional<Adapters> run_adapters(const RunRow& row, const RunHabits& habits) {
+std::optional<Adapters> run_adapters(const RunRow& row,
+                                     const RunHabits& habits,
+                                     const Model& model) {
   const std::string text = lower(row.text("model_name") + "; " + row.text("notes"));
   static const std::regex adapted("(?:^|[^a-z])q?lora(?:[^a-z]|$)");
   if (!std::regex_search(text, adapted)) {
     return habits.adapters;
   }
   Adapters adapters = adapters_in(text, habits.adapters);
-  if (adapters.targets != kAllLinear && !has_gates(row, habits)) {
+  const Transformer* transformer = model.if_transformer();
+  const bool has_gates = transformer != nullptr && transformer->gated;
+  if (adapters.targets != kAllLinear && !has_gates) {  // lists of "mlp" mean them, too
     adapters.targets &= static_cast<WeightRoles>(~role_bit(WeightRole::gate));
   }
   if (text.find("qlora") != std::string::npos || keeps_four_bits(row)) {

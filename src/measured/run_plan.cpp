@@ -320,14 +320,13 @@ Plan run_plan(const RunRow& row, const RunHabits& habits, const OpenPlan& open) 
 
 Training run_training(const RunRow& row,
                       const RunHabits& habits,
-                      const Plan& plan,
-                      std::int64_t micro_batches,
-                      bool has_tokens) {
+                      const Scenario& scenario,
+                      std::int64_t micro_batches) {
   Training training;
-  training.global_batch = plan.micro_batch * plan.data * micro_batches;
-  training.sequence = has_tokens ? sequence_of(row, habits) : 1;  // samples
+  training.global_batch = scenario.plan.micro_batch * scenario.plan.data * micro_batches;
+  training.sequence = scenario.model.is_transformer() ? sequence_of(row, habits) : 1;  // samples
   training.gradient_precision = habits.gradient;
-  training.adapters = run_adapters(row, habits);
+  training.adapters = run_adapters(row, habits, scenario.model);
   training.optimizer = noted_optimizer(row, habits);
   if (keeps_four_bits(row) && !training.adapters) {
     throw InputError("precision \"" + row.text("precision") + "\"");

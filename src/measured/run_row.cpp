@@ -192,11 +192,8 @@ std::optional<std::int64_t> RunRow::whole(std::string_view column) const {
 }
 
 std::int64_t RunRow::chips() const {
-  const auto degrees = [&] {
-    return whole("p", 1) * whole("t", 1) * whole("d", 1) * whole("cp", 1);
-  };
   const auto stated = whole("n_chips");
-  return stated ? *stated : degrees();
+  return stated ? *stated : whole("p", 1) * whole("t", 1) * whole("d", 1) * whole("cp", 1);
 }
 
 std::optional<Seconds> RunRow::iteration_time() const {

@@ -76,11 +76,7 @@ void RunReader::add_reading(const RunRow& row,
     if (weight == 0.0 || whole == 0.0) {
       continue;
     }
-    scenario.training = run_training(row,
-                                     habits,
-                                     scenario.plan,
-                                     static_cast<std::int64_t>(whole),
-                                     scenario.model.is_transformer());
+    scenario.training = run_training(row, habits, scenario, static_cast<std::int64_t>(whole));
     const auto violations = validate(scenario);
     if (!violations.empty()) {
       into.skip_reason = violations.front().text();

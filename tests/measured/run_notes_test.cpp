@@ -85,6 +85,15 @@ TEST(RunNotes, TellAdaptersInTheWordsOfTheirPrograms) {
   ASSERT_TRUE(plain.has_value());
   EXPECT_EQ(plain->targets, query | role_bit(WeightRole::up) | role_bit(WeightRole::down))
       << "no gate, where there is none";
+  // Where the row does not say whether there is one, it is adapted in the reading that has it.
+  const RunReadings both =
+      readings({{"notes", "LoRA r=8 on q, mlp"}, {"ffn", "5504"}, {"ffn_gated", ""}});
+  ASSERT_EQ(both.readings.size(), 2U);
+  for (const RunReading& one : both.readings) {
+    const Scenario& scenario = one.scenarios.front();
+    EXPECT_EQ(scenario.training.adapters->is_target(WeightRole::gate),
+              scenario.model.transformer().gated);
+  }
   EXPECT_EQ(readings({{"notes", "LoRA r=8"}}).skip_reason,
             "rank and place of its adapters not stated");
 }

@@ -68,6 +68,11 @@ struct RunHabits {
   std::optional<bool> narrow_logits{};
   std::string graph{};  // what is launched as one, in the words of rows; "": not known
   std::optional<CountedAttention> rates{};  // otherwise a rate alone tells no time
+
+  /// The named model, if it is one; nullptr otherwise.
+  [[nodiscard]] const Transformer* named_transformer() const {
+    return named == nullptr ? nullptr : named->if_transformer();
+  }
 };
 
 /// A family, or software or a machine by a word of it; in `where` such rows of these as have a word

@@ -79,15 +79,17 @@ void check_readable(const RunRow& row);
 /// Modules for further tokens that the notes speak of.
 [[nodiscard]] std::int64_t noted_predictions(const RunRow& row);
 /// As the family has them, or as the row's name or notes say; nothing where neither speaks of LoRA.
-[[nodiscard]] std::optional<Adapters> run_adapters(const RunRow& row, const RunHabits& habits);
+[[nodiscard]] std::optional<Adapters> run_adapters(const RunRow& row,
+                                                   const RunHabits& habits,
+                                                   const Model& model);
 /// Whether the base of its adapters is kept as NF4.
 [[nodiscard]] bool keeps_four_bits(const RunRow& row);
-/// Batch, sequence and number formats; the batch is filled for `micro_batches` per replica.
+/// Batch, sequence and number formats of the scenario's model and plan; the batch is filled for
+/// `micro_batches` per replica.
 [[nodiscard]] Training run_training(const RunRow& row,
                                     const RunHabits& habits,
-                                    const Plan& plan,
-                                    std::int64_t micro_batches,
-                                    bool has_tokens);
+                                    const Scenario& scenario,
+                                    std::int64_t micro_batches);
 
 /// Scenarios whose times, weighed, are the row's: two where micro-batches do not divide the batch.
 struct RunReading {
