@@ -172,8 +172,7 @@ class OneRun {
 }  // namespace
 
 ErrorShares PredictedSpread::narrowed(const ErrorShares& shares) const {
-  const double left = std::min(1.0, after / before);
-  return {.low = std::pow(shares.low, left), .high = std::pow(shares.high, left)};
+  return {.low = std::pow(shares.low, left()), .high = std::pow(shares.high, left())};
 }
 
 Posterior learn(std::span<const MeasuredRun> runs, const Scenario* asked) {

@@ -203,6 +203,9 @@ class Changer {
         put_shares(fmt::format("stack.error_bars.{}", name(grade)), spread.narrowed(*shares));
       }
     }
+    if (!scenario_.stack.measured.empty()) {
+      add("stack.error_bars.of_runs", Value(scenario_.stack.run_errors * spread.left()));
+    }
     const auto put_errors = [&](const std::string& path, const FitErrors& errors) {
       if (source_.document().at(path) != nullptr) {
         put_shares(path, spread.narrowed({.low = errors.low, .high = errors.high}));
@@ -215,7 +218,7 @@ class Changer {
     made_.notes.push_back(fmt::format(
         "error bars are {:.0f} % narrower: by the figures' spreads predictions were off "
         "by {:.1f} % (one standard deviation), and are by {:.1f} %",
-        100.0 * (1.0 - std::min(1.0, spread.after / spread.before)),
+        100.0 * (1.0 - spread.left()),
         100.0 * spread.before,
         100.0 * spread.after));
   }

@@ -3,108 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "error_bar.hpp"
 #include "titer/estimate/check_rates.hpp"
 #include "titer/estimate/device_classes.hpp"
 #include "titer/model/transformer/tower.hpp"
 
 namespace titer {
 namespace {
-
-Grade worse(Grade a, Grade b) { return std::max(a, b); }
-
-/// The weakest evidence of their efficiencies; the best there is when there are none.
-Grade weakest(const std::vector<Protocol>& protocols) {
-  Grade grade{};
-  for (const Protocol& protocol : protocols) {
-    grade = worse(grade, protocol.grade);
-  }
-  return grade;
-}
-
-/// The weakest evidence among the figures that this scenario's time rests on.
-Grade grade_of(const Scenario& scenario) {
-  const Chip& chip = scenario.cluster.chip;
-  Grade grade = worse(chip.rate(scenario.training.precision)->grade, chip.memory.grade);
-  for (const Chip& other : scenario.conditions.chips) {
-    grade = worse(grade, worse(other.rate(scenario.training.precision)->grade, other.memory.grade));
-  }
-  if (scenario.plan.devices() > 1) {
-    grade = worse(grade, weakest(scenario.cluster.node_protocols));
-    grade = worse(grade, weakest(scenario.cluster.node_switch_protocols));
-  }
-  if (scenario.plan.devices() > scenario.cluster.devices_per_node) {
-    grade = worse(grade, weakest(scenario.cluster.network_protocols));
-    grade = worse(grade, weakest(scenario.cluster.network_switch_protocols));
-  }
-  return grade;
-}
-
-/// How far off fits leave the times of kernels, and those of transfers.
-FitErrors kernel_errors(const Scenario& scenario) {
-  FitErrors errors = scenario.cluster.chip.fit_errors;
-  for (const Chip& other : scenario.conditions.chips) {
-    errors = errors.wider(other.fit_errors);
-  }
-  return errors;
-}
-
-FitErrors transfer_errors(const Scenario& scenario) {
-  const Cluster& cluster = scenario.cluster;
-  return scenario.plan.devices() > cluster.devices_per_node
-             ? cluster.fit_errors.wider(cluster.network_fit_errors)
-             : cluster.fit_errors;
-}
-
-/// What fits of chip and network leave open, each for its part of the step. Transfers beside
-/// compute count where they may be longer: they may come out of its shadow.
-ErrorBar error_of_parts(const Scenario& scenario, const StepResult& result) {
-  Seconds exposed = result.breakdown.pipeline_comm;
-  Seconds all = result.comm_total.pipeline;
-  for (const CommSlots& slots : kCommSlots) {
-    exposed += result.breakdown.*slots.exposed;
-    all += result.comm_total.*slots.total;
-  }
-  const FitErrors kernels = kernel_errors(scenario);
-  const FitErrors transfers = transfer_errors(scenario);
-  const Seconds time = result.iteration_time;
-  const Seconds computed = std::max(Seconds{}, time - exposed);
-  return {.low = time - (1.0 - kernels.low) * computed - (1.0 - transfers.low) * exposed,
-          .high = time + (kernels.high - 1.0) * computed +
-                  (transfers.high - 1.0) * std::max(all, exposed)};
-}
-
-/// Whether any run of its software was of the same kind of model, chip and precision.
-bool was_measured(const Scenario& scenario) {
-  const std::string_view precision = name(scenario.training.precision);
-  return std::ranges::any_of(scenario.stack.measured, [&](const MeasuredRuns& runs) {
-    return runs.precision == precision && runs.chip == scenario.cluster.chip.name &&
-           runs.model == scenario.kind();
-  });
-}
-
-/// By how far off measured runs of the software were: of results of this grade, and where runs were
-/// measured, but none of them like this one, no narrower than those that a fit had not seen.
-std::optional<ErrorShares> errors_of(const Scenario& scenario, Grade grade) {
-  const Stack& stack = scenario.stack;
-  std::optional<ErrorShares> errors = stack.errors[static_cast<std::size_t>(grade)];
-  const auto& unseen = stack.errors[static_cast<std::size_t>(Grade::extrapolated)];
-  if (errors && unseen && !stack.measured.empty() && !was_measured(scenario)) {
-    errors->low = std::min(errors->low, unseen->low);
-    errors->high = std::max(errors->high, unseen->high);
-  }
-  return errors;
-}
-
-/// By how far off measured runs of the software were, and no narrower than what fits leave open.
-std::optional<ErrorBar> error_bar_of(const Scenario& scenario, const StepResult& result) {
-  const auto errors = errors_of(scenario, result.grade);
-  if (!errors || scenario.formula != Formula::titer) {
-    return std::nullopt;
-  }
-  const ErrorBar parts = error_of_parts(scenario, result);
-  return ErrorBar{.low = std::min(errors->low * result.iteration_time, parts.low),
-                  .high = std::max(errors->high * result.iteration_time, parts.high)};
-}
 
 /// With adapters weights have no gradients of their own; each adapter's number multiplies every
 /// token in all three passes. A tower, whose FLOPs are part of the others, has a forward pass only.

@@ -113,7 +113,7 @@ void read_rate(Reader in, DataType type, Chip& chip) {
   MatrixRate& rate = chip.matrix[static_cast<std::size_t>(type)].emplace();
   const std::string path = "matrix." + std::string(name(type)) + ".";
   read_noted<MatrixRate>(kMatrixRateFields, in, path, chip.evidence, rate);
-  rate.grade = chip.evidence.grade(path + "plateau");
+  rate.grade = chip.evidence.grade_of_share(path + "plateau", path + "peak");
 }
 
 void read_matrix(const OwnField& own, Reader& in, Chip& chip) {
@@ -265,7 +265,7 @@ constexpr std::array kChipFields = {
 /// `capped`: the clock of long runs follows from less power than it was measured with.
 void grade_parts(bool capped, Chip& chip) {
   const EvidenceList& evidence = chip.evidence;
-  chip.memory.grade = evidence.grade("memory.efficiency");
+  chip.memory.grade = evidence.grade_of_share("memory.efficiency", "memory.bandwidth");
   chip.sustained.grade = capped ? Grade::extrapolated : evidence.grade("sustained.share");
   if (chip.tiling) {
     chip.tiling->grade = evidence.grade("tiling.feed");

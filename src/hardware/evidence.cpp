@@ -43,6 +43,8 @@ std::string_view name(Grade grade) {
       return "datasheet";
     case Grade::extrapolated:
       return "extrapolated";
+    case Grade::given:
+      return "given";
   }
   return "";
 }
@@ -62,7 +64,8 @@ void EvidenceList::note(Reader& in, std::string_view key, std::string dotted_key
   const std::string value = written_value(in.raw(key));
   const std::string short_name = in.source_of(key);
   if (short_name.empty()) {
-    figures_.push_back({std::move(dotted_key), value, "given by the user", Grade::extrapolated});
+    figures_.push_back({std::move(dotted_key), value, "given by the user", Grade::given});
+    has_given_ = true;
     return;
   }
   const Evidence* source = find_key(sources_, short_name);
@@ -75,6 +78,7 @@ void EvidenceList::note(Reader& in, std::string_view key, std::string dotted_key
 
 void EvidenceList::append(const EvidenceList& part) {
   figures_.insert(figures_.end(), part.figures_.begin(), part.figures_.end());
+  has_given_ = has_given_ || part.has_given_;
 }
 
 const Evidence* EvidenceList::find(std::string_view dotted_key) const {
@@ -89,7 +93,12 @@ std::string_view EvidenceList::source(std::string_view dotted_key) const {
 
 Grade EvidenceList::grade(std::string_view dotted_key) const {
   const Evidence* figure = find(dotted_key);
-  return figure == nullptr ? Grade::extrapolated : figure->grade;
+  return figure == nullptr ? Grade::given : figure->grade;
+}
+
+Grade EvidenceList::grade_of_share(std::string_view dotted_key, std::string_view whole) const {
+  const Evidence* figure = find(whole);
+  return figure != nullptr && figure->grade == Grade::given ? Grade::given : grade(dotted_key);
 }
 
 }  // namespace titer

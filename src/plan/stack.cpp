@@ -1,8 +1,6 @@
 #include "titer/plan/stack.hpp"
 
 #include "titer/hardware/noted_fields.hpp"
-#include "titer/input/csv.hpp"
-#include "titer/input/shipped_data.hpp"
 #include "titer/plan/abilities.hpp"
 #include "titer/plan/file_schemas.hpp"
 #include "titer/plan/place/named_algorithms.hpp"
@@ -50,6 +48,12 @@ constexpr std::array kErrorFields = {
     fields::number<&ErrorShares::low>("low", {0.01, 1}, "of a predicted time"),
     fields::number<&ErrorShares::high>("high", {1, 100}, "likewise")};
 
+constexpr std::array kRunErrors = {
+    fields::number<&S::run_errors, S>("of_runs",
+                                      {0, 1},
+                                      "left of the errors of public runs of a kind, where runs of "
+                                      "one's own tell more")};
+
 constexpr std::array kErrorGrades = {Grade::fitted, Grade::datasheet, Grade::extrapolated};
 
 void read_errors(const Field<S>& own, Reader& in, S& stack) {
@@ -64,6 +68,7 @@ void read_errors(const Field<S>& own, Reader& in, S& stack) {
           kErrorFields, *shares, stack.errors[static_cast<std::size_t>(grade)].emplace());
     }
   }
+  read_fields<S>(kRunErrors, *errors, stack);
   errors->finish();
 }
 
@@ -77,6 +82,7 @@ Value errors_schema(const Field<S>& /*own*/) {
                      .about = "of results whose weakest figure is so",
                      .written = schema_of<ErrorShares>(kErrorFields)});
   }
+  add_keys<S>(kRunErrors, schema);
   return schema;
 }
 
@@ -236,22 +242,10 @@ constexpr std::array kStackFields = {
     fields::of_schema<S, abilities_schema>(
         "abilities", check_abilities, "what it can run of all that plans may ask for")};
 
-std::vector<MeasuredRuns> measured_with(const std::string& stack) {
-  std::vector<MeasuredRuns> measured;
-  const std::filesystem::path file = data_root() / "configs/support.csv";
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) {
-    return measured;
-  }
-  const CsvTable table = CsvTable::load(file);
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const auto text = [&](std::string_view column) { return std::string(table.text(row, column)); };
-    if (table.text(row, "stack") == stack) {
-      measured.push_back(
-          {.model = text("model"), .chip = text("chip"), .precision = text("precision")});
-    }
-  }
-  return measured;
+std::vector<SupportCell> measured_with(const std::string& stack) {
+  std::vector<SupportCell> cells = shipped_support();
+  std::erase_if(cells, [&](const SupportCell& cell) { return cell.combination.stack != stack; });
+  return cells;
 }
 
 }  // namespace

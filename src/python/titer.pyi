@@ -152,7 +152,7 @@ class Result(TypedDict):
     event_iteration_time_s: NotRequired[float | None]  # where events differ; None: not followed
     memory: Memory
     error_bar: ErrorBar | None  # None where the software was not compared with measured runs
-    grade: Literal["datasheet", "fitted", "extrapolated"]
+    grade: Literal["datasheet", "fitted", "extrapolated", "given"]
     notes: NotRequired[list[str]]  # what was assumed, or is beyond the named software
 
 class Breakdown(TypedDict):

@@ -71,7 +71,7 @@ TEST(ReadNcclSystem, TakesTheChannelsOfALog) {
   EXPECT_TRUE(result.system.collnet);
   EXPECT_EQ(result.system.nic_latency, 3_us);
   EXPECT_EQ(result.evidence.grade("library.rings.channels"), Grade::fitted);
-  EXPECT_EQ(result.evidence.grade("library.rings.inter"), Grade::extrapolated);
+  EXPECT_EQ(result.evidence.grade("library.rings.inter"), Grade::given);
 }
 
 TEST(ReadNcclSystem, WantsEitherLinksOrABandwidth) {

@@ -195,7 +195,7 @@ TEST(E7Estimate, PutsEveryTermIntoTheBreakdown) {
   expect_same(result.breakdown.total().si(), result.iteration_time.si());
   EXPECT_EQ(result.devices, 8 * 8 * 4);
   expect_same(result.tokens_per_s, 256 * s / e7.iteration().si());
-  EXPECT_EQ(result.grade, Grade::extrapolated) << "u is the user's";
+  EXPECT_EQ(result.grade, Grade::given) << "u is the user's";
   EXPECT_EQ(result.memory.size(), 8u);
 }
 

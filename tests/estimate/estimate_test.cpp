@@ -424,20 +424,64 @@ TEST(Estimate, GradesTheNetworkOnlyWhereItIsUsed) {
   EXPECT_EQ(estimate(scenario).grade, alone);
 }
 
+std::pair<double, double> bar_of(const Scenario& scenario) {
+  const StepResult result = estimate(scenario);
+  return {result.error_bar->low / result.iteration_time,
+          result.error_bar->high / result.iteration_time};
+}
+
 TEST(Estimate, WidensTheErrorBarWhereNoMeasuredRunWasLikeIt) {
   Scenario scenario = shipped_run();
-  const auto shares = [&] {
-    const StepResult result = estimate(scenario);
-    return std::pair(result.error_bar->low / result.iteration_time,
-                     result.error_bar->high / result.iteration_time);
-  };
-  const auto like = shares();
-  scenario.stack.measured = {{.model = "dense", .chip = "a100-sxm4-80gb", .precision = "bf16"}};
-  const auto unlike = shares();
+  const auto like = bar_of(scenario);
+  scenario.stack.measured = {{.combination = {.model = "dense",
+                                              .chip = "a100-sxm4-80gb",
+                                              .stack = scenario.stack.name,
+                                              .precision = "bf16"},
+                              .runs = 100}};
+  const auto unlike = bar_of(scenario);
   EXPECT_LT(unlike.first, like.first);
   EXPECT_GT(unlike.second, like.second);
-  scenario.stack.measured.clear();  // software that is not shipped
-  EXPECT_EQ(shares(), like);
+}
+
+TEST(Estimate, TakesItsErrorBarFromRunsLikeIt) {
+  Scenario scenario = shipped_run();
+  scenario.cluster.fit_errors = scenario.cluster.chip.fit_errors = {};
+  scenario.cluster.network_fit_errors = {};
+  scenario.stack.measured.clear();  // as software that is not shipped
+  const auto by_grade = bar_of(scenario);
+  const auto with_runs = [&](std::size_t runs, double mean_error) {
+    scenario.stack.measured = {{.combination = {.model = "dense",
+                                                .chip = scenario.cluster.chip.name,
+                                                .stack = scenario.stack.name,
+                                                .precision = "fp16"},
+                                .runs = runs,
+                                .mean_error = mean_error}};
+    return bar_of(scenario);
+  };
+  const auto [low, high] = with_runs(1'000'000, 0.2);
+  EXPECT_NEAR(std::log(low), -1.5 * 0.2, 1e-4);
+  EXPECT_NEAR(std::log(high), 1.5 * 0.2, 1e-4);
+  const auto few = with_runs(1, 0.2);
+  EXPECT_GT(few.second, by_grade.second);
+  EXPECT_LT(few.second, high);
+  const auto close = with_runs(100, 0.001);
+  EXPECT_GT(close.first, by_grade.first);
+  EXPECT_LT(close.second, by_grade.second);
+}
+
+TEST(Estimate, ExpectsNothingOfRunsLikeItWhereAFigureIsTheUsers) {
+  const auto apart = [](const std::vector<std::string>& sets) {
+    Scenario scenario = shipped_run(sets);
+    const auto like = bar_of(scenario);
+    scenario.stack.measured.clear();
+    return std::pair(like, bar_of(scenario));
+  };
+  const auto shipped = apart({});
+  EXPECT_NE(shipped.first, shipped.second);
+  for (const char* given : {"cluster.chip.memory.bandwidth=1.5 TB/s", "stack.dispatch=3 us"}) {
+    const auto own = apart({given});
+    EXPECT_EQ(own.first, own.second) << given;
+  }
 }
 
 TEST(AddTails, LetsBothRanksOfAStageMeetWhereTwoCopiesGoOppositeWays) {

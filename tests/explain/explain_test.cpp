@@ -380,7 +380,7 @@ TEST(ExplainFigures, OfTheUserSaySo) {
   const std::vector<Section> sections = explain(scenario);
   const Term& term = term_of(section_of(sections, "figures"), "a100-sxm4-80gb: memory.bandwidth");
   EXPECT_EQ(term.value, "3 TB/s");
-  EXPECT_EQ(term.source, "[extrapolated] given by the user");
+  EXPECT_EQ(term.source, "[given] given by the user");
 }
 
 TEST(ExplainTerms, AllHaveAValueAndADifferentNameWithinTheirSection) {

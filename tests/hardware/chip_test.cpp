@@ -229,7 +229,7 @@ TEST(ReadChip, NeedsNoWordsAndNoLinks) {
   EXPECT_FALSE(chip.host_link.has_value());
   EXPECT_FALSE(chip.power.has_value());
   EXPECT_EQ(chip.launch_floor, Seconds());
-  EXPECT_EQ(chip.rate(DataType::fp16)->grade, Grade::extrapolated);
+  EXPECT_EQ(chip.rate(DataType::fp16)->grade, Grade::given);
   EXPECT_EQ(chip.evidence.source("memory.capacity"), "given by the user");
 }
 

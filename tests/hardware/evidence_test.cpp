@@ -69,11 +69,13 @@ TEST(Evidence, GradesAreNamed) {
   EXPECT_EQ(name(Grade::fitted), "fitted");
   EXPECT_EQ(name(Grade::datasheet), "datasheet");
   EXPECT_EQ(name(Grade::extrapolated), "extrapolated");
+  EXPECT_EQ(name(Grade::given), "given");
 }
 
 TEST(Evidence, GradesAreOrderedFromBestToWorst) {
   EXPECT_LT(Grade::fitted, Grade::datasheet);
   EXPECT_LT(Grade::datasheet, Grade::extrapolated);
+  EXPECT_LT(Grade::extrapolated, Grade::given);
 }
 
 TEST(Evidence, MeasuredFiguresAreFitted) {
@@ -95,16 +97,32 @@ TEST(Evidence, GuessedAndBorrowedFiguresAreExtrapolated) {
 }
 
 TEST(Evidence, FiguresWithoutASourceAreTheUsers) {
-  EXPECT_EQ(grade_of("bare"), Grade::extrapolated);
+  EXPECT_EQ(grade_of("bare"), Grade::given);
   File file;
   file.note("bare");
   EXPECT_EQ(file.evidence.source("part.bare"), "given by the user");
 }
 
+TEST(Evidence, SharesAreTheUsersWhereTheirWholeIs) {
+  File file;
+  for (const char* key : {"a", "c", "f"}) {
+    file.note(key);
+  }
+  EXPECT_EQ(file.evidence.grade_of_share("part.c", "part.a"), Grade::fitted);
+  EXPECT_EQ(file.evidence.grade_of_share("part.c", "part.f"), Grade::fitted);
+  EXPECT_FALSE(file.evidence.has_given());
+  file.note("bare");
+  EXPECT_EQ(file.evidence.grade_of_share("part.c", "part.bare"), Grade::given);
+  EXPECT_TRUE(file.evidence.has_given());
+  EvidenceList whole;
+  whole.append(file.evidence);
+  EXPECT_TRUE(whole.has_given());
+}
+
 TEST(Evidence, FiguresNeverNotedAreTheUsers) {
   const File file;
   EXPECT_EQ(file.evidence.find("part.a"), nullptr);
-  EXPECT_EQ(file.evidence.grade("part.a"), Grade::extrapolated);
+  EXPECT_EQ(file.evidence.grade("part.a"), Grade::given);
   EXPECT_EQ(file.evidence.source("part.a"), "given by the user");
 }
 
@@ -140,7 +158,7 @@ TEST(Evidence, FilesMayListNoSources) {
   static_cast<void>(in.number("x", 0.0, 1.0));
   evidence.note(in, "x", "x");
   EXPECT_TRUE(problems.empty());
-  EXPECT_EQ(evidence.grade("x"), Grade::extrapolated);
+  EXPECT_EQ(evidence.grade("x"), Grade::given);
 }
 
 TEST(Evidence, SourcesAreTexts) {

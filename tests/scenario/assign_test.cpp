@@ -97,7 +97,7 @@ TEST(Assign, MarksAFigureAsGivenByTheUser) {
   ASSERT_NE(figure, nullptr);
   EXPECT_EQ(figure->value, "3 TB/s");
   EXPECT_EQ(figure->source, "given by the user");
-  EXPECT_EQ(figure->grade, Grade::extrapolated);
+  EXPECT_EQ(figure->grade, Grade::given);
 }
 
 TEST(Assign, TakesNullForAbsent) {
@@ -152,7 +152,7 @@ TEST(Assign, NamesTheUnknownPartOfAPathAsAKey) {
 TEST(Assign, ReachesElementsOfArraysByTheirNumber) {
   const Scenario scenario = shipped_run({"cluster.node.protocols.1.efficiency=0.5"});
   EXPECT_EQ(scenario.cluster.node_protocols[1].efficiency, 0.5);
-  EXPECT_EQ(scenario.cluster.node_protocols[1].grade, Grade::extrapolated) << "the user's figure";
+  EXPECT_EQ(scenario.cluster.node_protocols[1].grade, Grade::given) << "the user's figure";
   for (const std::string path : {"3", "-1", "x", ""}) {
     ScenarioSource source = shipped_source();
     EXPECT_THROW(source.assign({"cluster.node.protocols." + path + ".efficiency", 0.5, "test"}),

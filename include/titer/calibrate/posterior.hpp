@@ -79,6 +79,8 @@ struct PredictedSpread {
   double before = 0;
   double after = 0;
 
+  /// Of what was expected; never more than all.
+  [[nodiscard]] double left() const { return std::min(1.0, after / before); }
   /// `shares`, where four of five measured times lie without them, as it is with them: never wider.
   [[nodiscard]] ErrorShares narrowed(const ErrorShares& shares) const;
 };

@@ -14,7 +14,8 @@ class Reader;
 enum class Grade {
   fitted,        // measured on this device or link
   datasheet,     // printed by its maker, nothing measured
-  extrapolated,  // assumed from a relative, or given by the user
+  extrapolated,  // assumed from a relative
+  given,         // by the user, who may ask what would be
 };
 
 [[nodiscard]] std::string_view name(Grade grade);
@@ -45,10 +46,15 @@ class EvidenceList {
   /// The source's text, or "given by the user".
   [[nodiscard]] std::string_view source(std::string_view dotted_key) const;
   [[nodiscard]] Grade grade(std::string_view dotted_key) const;
+  /// Of a share of another figure, `whole`: its own, unless the user gave that one.
+  [[nodiscard]] Grade grade_of_share(std::string_view dotted_key, std::string_view whole) const;
+  /// Whether the user gave any.
+  [[nodiscard]] bool has_given() const { return has_given_; }
 
  private:
   std::vector<Evidence> sources_;  // key: the source's short name
   std::vector<Evidence> figures_;
+  bool has_given_ = false;
 };
 
 }  // namespace titer

@@ -11,6 +11,7 @@
 #include "titer/hardware/data_type.hpp"
 #include "titer/hardware/evidence.hpp"
 #include "titer/model/slice.hpp"
+#include "titer/plan/measured_support.hpp"
 #include "titer/plan/memory/optimizer.hpp"
 
 namespace titer {
@@ -101,13 +102,6 @@ struct ErrorShares {
   double high = 1;
 };
 
-/// What runs were measured of, with this software.
-struct MeasuredRuns {
-  std::string model;  // its kind, as Scenario::kind() names it
-  std::string chip;
-  std::string precision;
-};
-
 struct Stack {
   std::string name;
   std::string title;
@@ -145,7 +139,8 @@ struct Stack {
   StackKernels kernels;
   // Of results of each grade (index); none where this software was not compared with measurements.
   std::array<std::optional<ErrorShares>, 3> errors{};
-  std::vector<MeasuredRuns> measured{};  // by configs/support.csv; none of software not shipped
+  double run_errors = 1;                // left of the errors of public runs, by runs of one's own
+  std::vector<SupportCell> measured{};  // public runs; none of software that is not shipped
   EvidenceList evidence;
 
   [[nodiscard]] DataType gradient_type(DataType precision) const {
