@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "app/question_command.hpp"
 #include "titer/campaign/capacity.hpp"
@@ -12,19 +11,16 @@
 #include "titer/search/search.hpp"
 #include "titer/topology/families.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 #include "titer/view/table.hpp"
 
 namespace titer {
 namespace {
 
-struct Listing {
-  std::string_view name;  // "models"
-  std::vector<Row> (*rows)();
-};
-
 /// Name and title of every shipped file of a kind.
-std::vector<Row> titles(const DataKind& kind) {
+template <const DataKind& kind>
+std::vector<Row> titles() {
   std::vector<Row> rows = {{std::string(kind.name), "title"}};
   for (const std::string& name : shipped_names(kind)) {
     const Document document = load_data(kind, name);
@@ -114,26 +110,26 @@ std::vector<Row> formulas() {
           {"e7", "T_comp + T_TP + T_PP + T_DP + T_bubble, the seeds' E7 to E9; needs utilization"}};
 }
 
-constexpr std::array<Listing, 19> kListings = {{
+constexpr std::array<Choice<std::vector<Row> (*)()>, 19> kListings = {{
     {"models", models},
     {"chips", chips},
-    {"clusters", [] { return titles(kClusterData); }},
-    {"networks", [] { return titles(kNetworkData); }},
-    {"stacks", [] { return titles(kStackData); }},
+    {"clusters", titles<kClusterData>},
+    {"networks", titles<kNetworkData>},
+    {"stacks", titles<kStackData>},
     {"topologies", topologies},
     {"families", families},
     {"algorithms", algorithms},
     {"schedules", schedules},
     {"formulas", formulas},
-    {"runs", [] { return titles(kRunData); }},
-    {"sweeps", [] { return titles(kSweepData); }},
-    {"searches", [] { return titles(kSearchData); }},
-    {"courses", [] { return titles(kCourseData); }},
-    {"capacities", [] { return titles(kCapacityData); }},
-    {"reports", [] { return titles(kReportData); }},
-    {"prices", [] { return titles(kPriceData); }},
-    {"grids", [] { return titles(kGridData); }},
-    {"reliabilities", [] { return titles(kReliabilityData); }},
+    {"runs", titles<kRunData>},
+    {"sweeps", titles<kSweepData>},
+    {"searches", titles<kSearchData>},
+    {"courses", titles<kCourseData>},
+    {"capacities", titles<kCapacityData>},
+    {"reports", titles<kReportData>},
+    {"prices", titles<kPriceData>},
+    {"grids", titles<kGridData>},
+    {"reliabilities", titles<kReliabilityData>},
 }};
 
 std::string view(Format format, const std::vector<Row>& rows) {
@@ -160,8 +156,8 @@ std::string view(Format format, const std::vector<Row>& rows) {
 
 std::vector<Row> kinds() {
   std::vector<Row> rows = {{"kind", "entries"}};
-  for (const Listing& listing : kListings) {
-    rows.push_back({std::string(listing.name), std::to_string(listing.rows().size() - 1)});
+  for (const auto& listing : kListings) {
+    rows.push_back({std::string(listing.name), std::to_string(listing.value().size() - 1)});
   }
   return rows;
 }
@@ -172,12 +168,8 @@ struct ListOptions {
 };
 
 int list_command(const ListOptions& options) {
-  std::array<Choice<const Listing*>, kListings.size()> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    names[i] = {kListings[i].name, &kListings[i]};
-  }
   print(view(options.format,
-             options.what.empty() ? kinds() : chosen("list", options.what, names)->rows()));
+             options.what.empty() ? kinds() : chosen("list", options.what, kListings)()));
   return kSuccess;
 }
 
@@ -185,9 +177,8 @@ int list_command(const ListOptions& options) {
 
 Command add_list(CLI::App& program) {
   CLI::App* app = program.add_subcommand("list", "Show what is shipped and what is known");
-  std::vector<std::string> names(kListings.size());
-  std::ranges::transform(
-      kListings, names.begin(), [](const Listing& listing) { return std::string(listing.name); });
+  const auto names =
+      each_of(kListings, [](const auto& listing) { return std::string(listing.name); });
   const std::string what = listed_to_last(names, " or ") + "; nothing: how many there are of each";
   return own_command(*app,
                      std::array{options::text<&ListOptions::what>("what", "WHAT", what).first(),

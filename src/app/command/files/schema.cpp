@@ -19,29 +19,29 @@
 namespace titer {
 namespace {
 
-/// A kind of file, and what may stand in it.
-struct FileKind {
-  std::string_view name;
+/// Of a kind of file what it is, and what may stand in it.
+struct FileSchema {
   std::string_view title;
   Value (*schema)();
 };
+using FileKind = Choice<FileSchema>;
 constexpr std::array<FileKind, 16> kFileKinds = {
-    {{"run", "a scenario: model, cluster, stack, plan, training, conditions", run_schema},
-     {"sweep", "a scenario, varied along axes", sweep_schema},
-     {"search", "a scenario whose plan is searched for", search_schema},
-     {"capacity", "how many devices for tokens, deadline and budget", capacity_schema},
-     {"course", "training over time", course_schema},
-     {"report", "questions that are answered in one page", report_schema},
-     {"question", "what `titer ask` answers", question_schema},
-     {"model", "a transformer, layers of operations, or a recommendation model", model_schema},
-     {"chip", "an accelerator and its kernels", chip_file_schema},
-     {"cluster", "nodes, their devices and the network between them", cluster_file_schema},
-     {"network", "what joins nodes", network_file_schema},
-     {"topology", "devices, switches and wires, by family", topology_schema},
-     {"stack", "training software", stack_file_schema},
-     {"reliability", "what fails how often, checkpoints and restarts", reliability_schema},
-     {"price", "what devices cost and draw", price_schema},
-     {"grid", "electricity where the devices are", grid_schema}}};
+    {{"run", {"a scenario: model, cluster, stack, plan, training, conditions", run_schema}},
+     {"sweep", {"a scenario, varied along axes", sweep_schema}},
+     {"search", {"a scenario whose plan is searched for", search_schema}},
+     {"capacity", {"how many devices for tokens, deadline and budget", capacity_schema}},
+     {"course", {"training over time", course_schema}},
+     {"report", {"questions that are answered in one page", report_schema}},
+     {"question", {"what `titer ask` answers", question_schema}},
+     {"model", {"a transformer, layers of operations, or a recommendation model", model_schema}},
+     {"chip", {"an accelerator and its kernels", chip_file_schema}},
+     {"cluster", {"nodes, their devices and the network between them", cluster_file_schema}},
+     {"network", {"what joins nodes", network_file_schema}},
+     {"topology", {"devices, switches and wires, by family", topology_schema}},
+     {"stack", {"training software", stack_file_schema}},
+     {"reliability", {"what fails how often, checkpoints and restarts", reliability_schema}},
+     {"price", {"what devices cost and draw", price_schema}},
+     {"grid", {"electricity where the devices are", grid_schema}}}};
 
 enum class SchemaFormat { json, text, csv, markdown };
 constexpr std::array<Choice<SchemaFormat>, 4> kSchemaFormats = {
@@ -68,8 +68,8 @@ constexpr std::array kSchemaOptions = {
 std::string document_of(const FileKind& kind) {
   Value document = Value::make_object();
   document.add("$schema", "https://json-schema.org/draft/2020-12/schema");
-  document.add("title", kind.title);
-  Value schema = kind.schema();
+  document.add("title", kind.value.title);
+  Value schema = kind.value.schema();
   document.members.insert(document.members.end(), schema.members.begin(), schema.members.end());
   return to_json(document) + "\n";
 }
@@ -104,7 +104,7 @@ std::string markdown_of(const std::vector<schema::Row>& rows) {
 }
 
 std::string view(const FileKind& kind, const std::string& path, SchemaFormat format) {
-  const Value whole = kind.schema();
+  const Value whole = kind.value.schema();
   const Value* inner = schema::at(whole, path);
   if (inner == nullptr) {
     std::vector<std::string> paths;
@@ -140,17 +140,13 @@ int schema_command(const SchemaOptions& options) {
   if (options.kind.empty()) {
     std::vector<Row> rows = {{"kind", "what"}};
     for (const FileKind& kind : kFileKinds) {
-      rows.push_back({std::string(kind.name), std::string(kind.title)});
+      rows.push_back({std::string(kind.name), std::string(kind.value.title)});
     }
     print(text_table(rows, "ll", ""));
     return kSuccess;
   }
-  std::array<Choice<const FileKind*>, kFileKinds.size()> kinds{};
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    kinds[i] = {kFileKinds[i].name, &kFileKinds[i]};
-  }
-  const FileKind* kind = chosen("schema", options.kind, kinds);
-  print(view(*kind, options.path, options.format));
+  const FileSchema file = chosen("schema", options.kind, kFileKinds);
+  print(view({options.kind, file}, options.path, options.format));
   return kSuccess;
 }
 
