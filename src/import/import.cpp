@@ -192,6 +192,21 @@ std::optional<std::int64_t> devices_of(const std::vector<Foreign>& files) {
 
 }  // namespace
 
+std::pair<std::string, std::string> named_value(std::string_view option,
+                                                const std::string& text,
+                                                std::string_view form) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw InputError(std::string(option) + " " + text + ": expected " + std::string(form));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+void add_define(const std::string& text, Defines& defines) {
+  const auto [name, value] = named_value("--define", text, "NAME=VALUE, such as TP=8");
+  defines[name] = value;
+}
+
 ImportedRun import_text(std::string_view text,
                         const std::string& file,
                         const ImportOptions& options) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "titer/input/document.hpp"
@@ -25,6 +26,13 @@ struct ImportOptions {
   std::vector<ArgumentOverride> overrides{};  // keys of the first configuration, with other values
   bool accept_unknown = false;  // leave out what is not read and may change the result
 };
+
+/// Both sides of "TP=8". Throws InputError that says of the option what `form` it has.
+[[nodiscard]] std::pair<std::string, std::string> named_value(std::string_view option,
+                                                              const std::string& text,
+                                                              std::string_view form);
+/// The same of an option --define.
+void add_define(const std::string& text, Defines& defines);
 
 /// In the place of a number that neither the files nor the options tell: no run takes it.
 inline constexpr std::string_view kLeftOpen = "left open by the import";

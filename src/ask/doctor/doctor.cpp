@@ -35,11 +35,7 @@ void read_defines(const OptionWords& own,
                   const Document& /*whole*/,
                   DoctorRequest& request) {
   for (const std::string& define : read_texts(own, in).value_or(std::vector<std::string>())) {
-    const std::size_t equals = define.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw InputError("--define " + define + ": expected NAME=VALUE, such as TP=8");
-    }
-    request.defines[define.substr(0, equals)] = define.substr(equals + 1);
+    add_define(define, request.defines);
   }
 }
 

@@ -63,19 +63,12 @@ Transformer load_model(const std::string& name) {
 ImportOptions import_options(const ImportCommand& command) {
   ImportOptions options;
   for (const std::string& define : command.defines) {
-    const std::size_t equals = define.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw InputError("--define " + define + ": expected NAME=VALUE, such as TP=8");
-    }
-    options.defines[define.substr(0, equals)] = define.substr(equals + 1);
+    add_define(define, options.defines);
   }
   for (const std::string& told : command.overrides) {
-    const std::size_t equals = told.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw InputError("--override " + told +
-                       ": expected KEY=VALUE, such as training.seq_len=4096");
-    }
-    options.overrides.push_back({.path = told.substr(0, equals), .value = told.substr(equals + 1)});
+    auto [path, value] =
+        named_value("--override", told, "KEY=VALUE, such as training.seq_len=4096");
+    options.overrides.push_back({.path = std::move(path), .value = std::move(value)});
   }
   options.accept_unknown = command.accept_unknown;
   options.devices = command.devices;
