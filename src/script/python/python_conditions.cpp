@@ -134,18 +134,6 @@ class Conditions {
     return a && b ? std::optional(!is_or) : std::nullopt;
   }
 
-  static bool is_in_brackets(std::string_view text) {
-    if (text.front() != '(' || text.back() != ')') {
-      return false;
-    }
-    const std::string_view inside = text.substr(1, text.size() - 2);
-    int depth = 0;
-    return std::ranges::all_of(inside, [&](char c) {
-      depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
-      return depth >= 0;
-    });
-  }
-
   [[nodiscard]] std::optional<bool> plain(std::string_view text) const {
     constexpr std::array<std::string_view, 10> signs = {
         " not in ", " is not ", " is ", " == ", " != ", " >= ", " <= ", " > ", " < ", " in "};

@@ -33,16 +33,7 @@ bool asks(std::string_view text) {
 
 /// Brackets around one expression, which are no tuple.
 bool is_wrapped(std::string_view text) {
-  if (text.size() < 2 || text.front() != '(' || text.back() != ')') {
-    return false;
-  }
-  const std::string_view inside = text.substr(1, text.size() - 2);
-  int depth = 0;
-  const bool is_whole = std::ranges::all_of(inside, [&](char c) {
-    depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
-    return depth >= 0;
-  });
-  return is_whole && places_of(inside, ",").empty();
+  return is_in_brackets(text) && places_of(text.substr(1, text.size() - 2), ",").empty();
 }
 
 /// "a = f()" of "a, b = f()".

@@ -163,6 +163,17 @@ std::vector<std::size_t> places_of(std::string_view text, std::string_view word)
   return places;
 }
 
+bool is_in_brackets(std::string_view text) {
+  if (text.size() < 2 || text.front() != '(' || text.back() != ')') {
+    return false;
+  }
+  int depth = 0;
+  return std::ranges::all_of(text.substr(1, text.size() - 2), [&](char c) {
+    depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
+    return depth >= 0;
+  });
+}
+
 std::vector<std::string_view> parts_of(std::string_view text, char sign) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;

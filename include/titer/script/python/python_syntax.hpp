@@ -24,6 +24,8 @@ struct Statement {
 [[nodiscard]] std::string_view without_spaces(std::string_view text);
 /// One past the name there, with dots.
 [[nodiscard]] std::size_t end_of_path(std::string_view text, std::size_t from);
+/// Whether one pair of brackets is around all of it.
+[[nodiscard]] bool is_in_brackets(std::string_view text);
 /// The places of a sign, or of a word, outside brackets and quotes.
 [[nodiscard]] std::vector<std::size_t> places_of(std::string_view text, std::string_view word);
 /// What stands between these.
