@@ -28,16 +28,17 @@ AttentionWidths widths_of(const Transformer& model, double tensor) {
           .value_head = columns(model.head_dim)};
 }
 
-/// Of queries and keys. Over all heads at once the ranks add up the squares of theirs, a number per
-/// token for each of the two, and backward the products with their gradients.
-void add_query_key_norm(LayerBuilder& layer, const AttentionWidths& widths) {
-  const Bytes x = layer.tokens() * (widths.query + widths.key) * layer.element();
-  Operation op{.name = "query and key norm", .saved = x, .modules = kAttention};
-  op.freed_by = kAttention;
+/// Of queries, keys or both, each rank's own columns; weights are shared by all heads. Over all
+/// heads at once the ranks add up the squares of theirs, a number per token for each of the
+/// `kinds`, and backward the products with their gradients.
+void add_head_norm(LayerBuilder& layer, std::string_view name, double columns, double kinds = 1) {
+  const Bytes x = layer.tokens() * columns * layer.element();
+  Operation op{.name = name, .saved = x, .modules = kAttention, .freed_by = kAttention};
   op.forward = LayerBuilder::memory(2.0 * x);
   op.input_gradient = LayerBuilder::memory(3.0 * x);
   if (layer.model().qk_norm_of == QkNorm::all_heads && layer.slice().tensor > 1) {
-    op.forward_transfer = {Collective::all_reduce, 2.0 * layer.tokens() * size_of(DataType::fp32)};
+    op.forward_transfer = {Collective::all_reduce,
+                           kinds * layer.tokens() * size_of(DataType::fp32)};
     op.backward_transfer = op.forward_transfer;
   }
   layer.add(op);
@@ -76,7 +77,7 @@ void add_projections(LayerBuilder& layer, const LayerKind& kind, const Attention
        .parts = {{{WeightRole::query, queries}, {WeightRole::key, kv}, {WeightRole::value, kv}}}});
   gather_heads(layer, "query, key, value gather", width);
   if (model.qk_norm) {
-    add_query_key_norm(layer, widths);
+    add_head_norm(layer, "query and key norm", widths.query + widths.key, 2);
   }
   if (model.positions == Positions::rotary && kind.rotary) {
     add_rotary(layer, widths.query + widths.key, kAttention);
@@ -210,19 +211,6 @@ void add_stream_output(LayerBuilder& stream) { add_output(stream, "attention out
 
 namespace {
 
-/// Of the heads' queries and keys, each rank's own; weights are shared by all heads.
-void add_cross_norm(LayerBuilder& layer, std::string_view name, double columns_of_rank) {
-  const Bytes x = layer.tokens() * columns_of_rank * layer.element();
-  Operation op{.name = name, .saved = x, .modules = kAttention, .freed_by = kAttention};
-  op.forward = LayerBuilder::memory(2.0 * x);
-  op.input_gradient = LayerBuilder::memory(3.0 * x);
-  if (layer.model().qk_norm_of == QkNorm::all_heads && layer.slice().tensor > 1) {
-    op.forward_transfer = {Collective::all_reduce, layer.tokens() * size_of(DataType::fp32)};
-    op.backward_transfer = op.forward_transfer;
-  }
-  layer.add(op);
-}
-
 /// Of images that a tower has encoded or a text that conditions, which every rank has whole; none:
 /// of an encoder's sequences, as long as the layer's own.
 std::optional<Slice> whole_attended(const Transformer& model, const Slice& slice) {
@@ -243,7 +231,7 @@ void add_attended(LayerBuilder& layer, const AttentionWidths& widths, bool has_n
                         .parts = {{{WeightRole::key, kv}, {WeightRole::value, kv}}}});
   gather_heads(layer, "cross-attention key and value gather", 2.0 * kv);
   if (has_norm) {
-    add_cross_norm(layer, "cross-attention key norm", widths.key);
+    add_head_norm(layer, "cross-attention key norm", widths.key);
   }
 }
 
@@ -262,7 +250,7 @@ void add_cross_attention(LayerBuilder& layer) {
                         .freed_by = layer.input_norm(),
                         .parts = {{{WeightRole::query, columns(model.query_width())}}}});
   if (has_norm) {
-    add_cross_norm(layer, "cross-attention query norm", widths.query);
+    add_head_norm(layer, "cross-attention query norm", widths.query);
   }
   CoreAttention core{.widths = widths,
                      .view = view_of(model, {.bidirectional = true}, layer.slice()),

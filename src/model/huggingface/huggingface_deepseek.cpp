@@ -193,6 +193,10 @@ void read_glm_sparse(Reader& in, Transformer& model) {
 
 void read_deepseek_v32(Reader& in, Transformer& model) {
   read_deepseek(in, kDeepSeekV3, model);
+  read_indexer(in, model);
+}
+
+void read_indexer(Reader& in, Transformer& model) {
   model.indexer = Indexer{.heads = in.integer("index_n_heads", 1, kMostWidth),
                           .head_dim = in.integer("index_head_dim", 1, kMostWidth),
                           .top_k = in.integer("index_topk", 1, kMostTokens)};

@@ -88,7 +88,7 @@ class LayersBehind {
       }
       kinds.push_back(kind(static_cast<std::size_t>(found - kBehind.begin())));
     }
-    check("layer_types", kinds.size(), count_);
+    expect_one_each(in_, "layer_types", kinds.size(), count_);
     return kinds;
   }
   /// Tokens of each layer's entries, with those of further ones behind them.
@@ -108,17 +108,10 @@ class LayersBehind {
       further_ = kinds[count_];
       kinds.resize(count_);
     }
-    check("compress_ratios", kinds.size(), count_);
+    expect_one_each(in_, "compress_ratios", kinds.size(), count_);
     return kinds;
   }
   [[nodiscard]] LayerKinds all(std::size_t which) const { return {count_, kind(which)}; }
-  void check(std::string_view key, std::size_t told, std::size_t wanted) {
-    if (told != 0 && told != wanted) {
-      in_.fail(key,
-               "expected one for each of the " + std::to_string(wanted) + " layers, not " +
-                   std::to_string(told));
-    }
-  }
 
   Reader& in_;
   std::array<std::int64_t, kBehind.size()> rates_;
@@ -169,10 +162,7 @@ void read_deepseek_v4(Reader& in, Transformer& model) {
   const LayerKinds kinds = layers.read();
   const auto picks = [](const LayerKind& kind) { return kind.picks_entries; };
   if (std::ranges::any_of(kinds, picks)) {
-    model.indexer = Indexer{.heads = in.integer("index_n_heads", 1, kMostWidth),
-                            .head_dim = in.integer("index_head_dim", 1, kMostWidth),
-                            .top_k = in.integer("index_topk", 1, kMostTokens)};
-    check_indexer(in, "index_n_heads", model);
+    read_indexer(in, model);
   } else {
     skip(in, {"index_n_heads", "index_head_dim", "index_topk"});
   }

@@ -17,6 +17,10 @@ void read_deepseek_v2(Reader& in, Transformer& model);
 void read_deepseek_v3(Reader& in, Transformer& model);
 void read_deepseek_v32(Reader& in, Transformer& model);
 void read_deepseek_v4(Reader& in, Transformer& model);
+/// What of the tokens each attends to is chosen first.
+void read_indexer(Reader& in, Transformer& model);
+/// Experts beside one that all tokens go through, as far as its gate lets them.
+void read_gated_experts(Reader& in, Transformer& model);
 void read_glm_sparse(Reader& in, Transformer& model);
 void read_glm_lite(Reader& in, Transformer& model);
 void read_minicpm3(Reader& in, Transformer& model);

@@ -174,15 +174,23 @@ void set_layers_with_experts(Transformer& model, const LayerKinds& kinds) {
   }
 }
 
+bool expect_one_each(Reader& in, std::string_view key, std::size_t told, std::size_t layers) {
+  if (told != 0 && told != layers) {
+    in.fail(key,
+            "expected one for each of the " + std::to_string(layers) + " layers, not " +
+                std::to_string(told));
+    return false;
+  }
+  return true;
+}
+
 bool read_layer_types(Reader& in, LayerKinds& kinds) {
   const std::vector<std::string> types = in.texts("layer_types");
   if (types.empty()) {
     return false;
   }
-  if (types.size() != kinds.size() && in.has("num_hidden_layers")) {
-    in.fail("layer_types",
-            "expected one for each of the " + std::to_string(kinds.size()) + " layers, not " +
-                std::to_string(types.size()));
+  if (in.has("num_hidden_layers")) {
+    expect_one_each(in, "layer_types", types.size(), kinds.size());
   }
   for (std::size_t i = 0; i < std::min(types.size(), kinds.size()); ++i) {
     const auto* const found =
@@ -224,10 +232,7 @@ bool mark_rotary(Reader& in, LayerKinds& kinds) {
   const auto step = static_cast<std::size_t>(
       in.maybe_integer("no_rope_layer_interval", 1, kMostLayers).value_or(4));
   const std::vector<std::int64_t> listed = integers(in, "no_rope_layers");
-  if (!listed.empty() && listed.size() != kinds.size()) {
-    in.fail("no_rope_layers",
-            "expected one for each of the " + std::to_string(kinds.size()) + " layers, not " +
-                std::to_string(listed.size()));
+  if (!expect_one_each(in, "no_rope_layers", listed.size(), kinds.size())) {
     return false;
   }
   for (std::size_t i = 0; i < kinds.size(); ++i) {

@@ -86,6 +86,10 @@ void set_layers_with_experts(Transformer& model, const LayerKinds& kinds);
 /// Every n-th layer has experts, but for those listed.
 [[nodiscard]] LayerKinds read_sparse_layers(Reader& in, const Transformer& model);
 
+/// Reports a list of that key that has not one for each of so many layers; whether it has, or is
+/// not there.
+bool expect_one_each(Reader& in, std::string_view key, std::size_t told, std::size_t layers);
+
 /// Windows of the layers by "layer_types", where that is written; returns whether it is.
 bool read_layer_types(Reader& in, LayerKinds& kinds);
 /// The window called "sliding_window"; 0 where there is none.

@@ -14,13 +14,6 @@ void read_gated_attention(Reader& in, const HuggingFaceDefaults& otherwise, Tran
   model.attention_gate = true;
 }
 
-void read_gated_experts(Reader& in, Transformer& model) {
-  model.experts = read_experts(
-      in, {.count = "num_experts", .per_token = kChosen, .ffn = "moe_intermediate_size"});
-  model.experts->shared_ffn = in.integer("shared_expert_intermediate_size", 1, kMostWidth);
-  model.experts->shared_gate = true;
-}
-
 /// Delta rules in all layers but every n-th, or as they are listed.
 void read_delta_rules(Reader& in, LayerKinds kinds, Transformer& model) {
   const auto nth = static_cast<std::size_t>(
@@ -88,11 +81,7 @@ void read_minimax(Reader& in, Transformer& model) {
   if (in.has("layer_types")) {
     mark_listed(in, "layer_types", "linear_attention", kinds);
   } else {
-    if (!listed.empty() && listed.size() != kinds.size()) {
-      in.fail("attn_type_list",
-              "expected one for each of the " + std::to_string(kinds.size()) + " layers, not " +
-                  std::to_string(listed.size()));
-    }
+    expect_one_each(in, "attn_type_list", listed.size(), kinds.size());
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       const bool attends = listed.empty() ? i % 2 == 0 : i < listed.size() && listed[i] != 0;
       kinds[i].tokens = attends ? TokenMixing::attention : TokenMixing::mixer;

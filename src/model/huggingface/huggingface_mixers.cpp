@@ -62,10 +62,8 @@ void set_mixer(Reader& in, std::string_view key, const Mixer& mixer, Transformer
 
 void mark_listed(Reader& in, std::string_view key, std::string_view mixer, LayerKinds& kinds) {
   const std::vector<std::string> types = in.texts(key);
-  if (types.size() != kinds.size() && in.has("num_hidden_layers")) {
-    in.fail(key,
-            "expected one for each of the " + std::to_string(kinds.size()) + " layers, not " +
-                std::to_string(types.size()));
+  if (in.has("num_hidden_layers")) {
+    expect_one_each(in, key, types.size(), kinds.size());
   }
   for (std::size_t i = 0; i < std::min(types.size(), kinds.size()); ++i) {
     if (types[i] == mixer || types[i] == "linear_attention") {

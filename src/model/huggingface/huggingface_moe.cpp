@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "huggingface_decoder.hpp"
+#include "huggingface_families.hpp"
 
 namespace titer::huggingface {
 namespace {
@@ -89,11 +90,15 @@ LayerKinds read_numbered_experts(Reader& in, Transformer& model) {
   return all_layers(model, true);
 }
 
-LayerKinds read_qwen2_experts(Reader& in, Transformer& model) {
+void read_gated_experts(Reader& in, Transformer& model) {
   model.experts = read_experts(
       in, {.count = "num_experts", .per_token = kChosen, .ffn = "moe_intermediate_size"});
   model.experts->shared_ffn = in.integer("shared_expert_intermediate_size", 1, kMostWidth);
   model.experts->shared_gate = true;
+}
+
+LayerKinds read_qwen2_experts(Reader& in, Transformer& model) {
+  read_gated_experts(in, model);
   return read_sparse_layers(in, model);
 }
 
