@@ -153,14 +153,10 @@ void import_deepspeed(const ImportTask& task) {
   deepspeed_settings(task);
   const std::int64_t tensor = std::max<std::int64_t>(
       1, in.integer("tensor_parallel.autotp_size", 0, kMostDegree).value_or(1));
-  std::optional<std::int64_t> ranks = task.options.devices;
+  const auto ranks =
+      ranks_beside(task, "tensor_parallel.autotp_size", task.options.devices, tensor);
   if (tensor > 1) {
     task.into.plan.add("tensor", Value(tensor));
-    if (ranks && *ranks % tensor != 0) {
-      in.fail("tensor_parallel.autotp_size",
-              "expected a divisor of the " + std::to_string(*ranks) + " devices");
-    }
-    ranks = ranks ? std::optional(std::max<std::int64_t>(1, *ranks / tensor)) : ranks;
   }
   const auto micro = in.integer("train_micro_batch_size_per_gpu", 1);
   const auto global = in.integer("train_batch_size", 1);

@@ -154,6 +154,25 @@ void take_only(const ImportTask& task,
 /// The data-parallel degree that the devices leave; reports degrees that do not divide them, nor
 /// what of the model they split.
 void check_degrees(const ImportTask& task, Degrees& degrees, const DegreeKeys& keys);
+/// Of a file that tells each by a number or leaves it at 1: tensor, pipeline, context and, where it
+/// has a key, expert degree; and all devices. Puts what of it is known.
+[[nodiscard]] Degrees read_degrees(const ImportTask& task, const DegreeKeys& keys);
+void put_degrees(Value& plan, const Degrees& degrees);
+/// The data-parallel ranks of devices that `others` of each use together; reports others that do
+/// not divide them, which `key` tells.
+[[nodiscard]] std::optional<std::int64_t> ranks_beside(const ImportTask& task,
+                                                       std::string_view key,
+                                                       std::optional<std::int64_t> devices,
+                                                       std::int64_t others);
+/// What each data-parallel rank has of a batch of all, as far as both are known; reports one that
+/// they do not share out, which `key` tells.
+[[nodiscard]] std::optional<std::int64_t> share_of_batch(const ImportTask& task,
+                                                         std::string_view key,
+                                                         std::optional<std::int64_t> all,
+                                                         std::optional<std::int64_t> data);
+/// "bf16" of "bfloat16" and "amp_bf16"; "fp32" of what says nothing narrower.
+[[nodiscard]] std::string_view precision_of(std::string_view told);
+
 /// Batches per rank and of all; reports those that do not divide.
 void put_batches(const ImportTask& task, const Degrees& degrees, const DegreeKeys& keys);
 

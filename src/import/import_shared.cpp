@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 
+#include "import/hf/hf_parts.hpp"
 #include "import_parts.hpp"
+#include "titer/import/foreign_words.hpp"
 #include "titer/script/python/python_syntax.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/units/number_text.hpp"
@@ -240,6 +242,62 @@ void check_degrees(const ImportTask& task, Degrees& degrees, const DegreeKeys& k
                  "expected expert x expert tensor x pipeline degree, " + std::to_string(apart) +
                      ", to divide the " + std::to_string(*degrees.devices) + " devices");
   }
+}
+
+Degrees read_degrees(const ImportTask& task, const DegreeKeys& keys) {
+  const auto degree = [&](std::string_view key) {
+    return std::optional(task.in.integer(key, 1, kMostDegree).value_or(1));
+  };
+  Degrees degrees;
+  degrees.tensor = degree(keys.tensor);
+  degrees.pipeline = degree(keys.pipeline);
+  degrees.context = degree(keys.context);
+  if (!keys.expert.empty()) {
+    degrees.expert = degree(keys.expert);
+  }
+  degrees.devices = launched_devices(task);
+  return degrees;
+}
+
+void put_degrees(Value& plan, const Degrees& degrees) {
+  put(plan, "pipeline", degrees.pipeline);
+  put(plan, "tensor", degrees.tensor);
+  put(plan, "context", degrees.context);
+  put(plan, "data", degrees.data);
+}
+
+std::optional<std::int64_t> ranks_beside(const ImportTask& task,
+                                         std::string_view key,
+                                         std::optional<std::int64_t> devices,
+                                         std::int64_t others) {
+  if (devices && *devices % others != 0) {
+    task.in.fail(key, "expected a divisor of the " + std::to_string(*devices) + " devices");
+  }
+  return devices ? std::optional(std::max<std::int64_t>(1, *devices / others)) : std::nullopt;
+}
+
+std::optional<std::int64_t> share_of_batch(const ImportTask& task,
+                                           std::string_view key,
+                                           std::optional<std::int64_t> all,
+                                           std::optional<std::int64_t> data) {
+  if (!all || !data) {
+    return std::nullopt;
+  }
+  if (*all % *data != 0) {
+    task.in.fail(key,
+                 "expected a multiple of the " + std::to_string(*data) + " data-parallel ranks");
+    return 1;
+  }
+  return *all / *data;
+}
+
+std::string_view precision_of(std::string_view told) {
+  constexpr std::array<ForeignWord, 4> parts = {
+      {{"fp8", "fp8"}, {"bf", "bf16"}, {"16", "fp16"}, {"half", "fp16"}}};
+  const auto* const found = std::ranges::find_if(parts, [&](const ForeignWord& part) {
+    return told.find(part.theirs) != std::string_view::npos;
+  });
+  return found == parts.end() ? "fp32" : found->ours;
 }
 
 void put_batches(const ImportTask& task, const Degrees& degrees, const DegreeKeys& keys) {

@@ -278,20 +278,11 @@ void torchtitan_plan(const ImportTask& task) {
   in.skip("what is compiled", "compile.*");
   const bool is_early = in.has("experimental.pipeline_parallel_degree");
   in.rename_known("torchtitan");
-  Degrees degrees;
-  const auto degree = [&](std::string_view key) {
-    return std::optional(in.integer(key, 1, kMostDegree).value_or(1));
-  };
-  degrees.tensor = degree(kTorchtitanKeys.tensor);
-  degrees.pipeline = degree(kTorchtitanKeys.pipeline);
-  degrees.context = degree(kTorchtitanKeys.context);
-  degrees.expert = degree(kTorchtitanKeys.expert);
-  degrees.expert_tensor = degree("parallelism.expert_tensor_parallel_degree");
-  degrees.devices = launched_devices(task);
+  Degrees degrees = read_degrees(task, kTorchtitanKeys);
+  degrees.expert_tensor =
+      in.integer("parallelism.expert_tensor_parallel_degree", 1, kMostDegree).value_or(1);
   Value& plan = task.into.plan;
-  put(plan, "pipeline", degrees.pipeline);
-  put(plan, "tensor", degrees.tensor);
-  put(plan, "context", degrees.context);
+  put_degrees(plan, degrees);
   if (*degrees.expert > 1) {
     put(plan, "expert", degrees.expert);
     put(plan, "expert_tensor", degrees.expert_tensor);

@@ -232,16 +232,8 @@ class Trainer {
 }  // namespace
 
 std::string_view loaded_type(const ImportTask& task) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types = {
-      {{"bfloat16", "bf16"}, {"bf16", "bf16"}, {"float16", "fp16"}, {"half", "fp16"}}};
-  const std::string word = task.in.word("torch_dtype").value_or("");
-  for (const auto& [theirs, ours] : types) {
-    if (word == theirs || word == "torch." + std::string(theirs) ||
-        word == "$(torch." + std::string(theirs) + ")") {
-      return ours;
-    }
-  }
-  return "";
+  const std::string_view type = precision_of(task.in.word("torch_dtype").value_or(""));
+  return type == "fp32" ? "" : type;
 }
 
 void keep_loaded_type(const ImportTask& task) {

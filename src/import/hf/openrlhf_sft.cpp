@@ -56,17 +56,13 @@ void import_openrlhf(const ImportTask& task) {
   task.into.stack = "deepspeed";
   put_named_model(task, "pretrain");
   const auto ring = in.integer("ring_attn_size", 1, kMostDegree).value_or(1);
-  const auto devices = launched_devices(task);
-  if (devices && *devices % ring != 0) {
-    in.fail("ring_attn_size", "expected a divisor of the " + std::to_string(*devices) + " devices");
-  }
+  const auto data = ranks_beside(task, "ring_attn_size", launched_devices(task), ring);
   if (!in.is_sound()) {
     return;
   }
   if (ring > 1) {
     task.into.plan.add("context", Value(ring));
   }
-  const auto data = devices ? std::optional(*devices / ring) : std::nullopt;
   put(task.into.plan, "data", data);
   put_openrlhf_states(task);
   task.into.plan.add("recompute", Value(in.is_on("gradient_checkpointing") ? "full" : "none"));

@@ -49,17 +49,11 @@ void put_verl_plan(const ImportTask& task, std::int64_t context) {
 std::optional<std::int64_t> share_of_micro_batch(const ImportTask& task,
                                                  std::optional<std::int64_t> data) {
   constexpr std::string_view key = "data.micro_batch_size";
-  const auto together = task.in.integer(key, 1);
-  if (!together || !data) {
-    return std::nullopt;
+  const auto share = share_of_batch(task, key, task.in.integer(key, 1), data);
+  if (share) {
+    assume(task, key, "is of all ranks, as before there was micro_batch_size_per_gpu");
   }
-  if (*together % *data != 0) {
-    task.in.fail(key,
-                 "expected a multiple of the " + std::to_string(*data) + " data-parallel ranks");
-    return 1;
-  }
-  assume(task, key, "is of all ranks, as before there was micro_batch_size_per_gpu");
-  return *together / *data;
+  return share;
 }
 
 /// The batch of all ranks is told, and what a device has of it at a time.
@@ -94,15 +88,11 @@ void import_verl_sft(const ImportTask& task) {
   put_named_model(task, "model.partial_pretrain");
   const std::int64_t context =
       in.integer("ulysses_sequence_parallel_size", 1, kMostDegree).value_or(1);
-  const auto devices = launched_devices(task);
-  if (devices && *devices % context != 0) {
-    in.fail("ulysses_sequence_parallel_size",
-            "expected a divisor of the " + std::to_string(*devices) + " devices");
-  }
+  const auto data =
+      ranks_beside(task, "ulysses_sequence_parallel_size", launched_devices(task), context);
   if (!in.is_sound()) {
     return;
   }
-  const auto data = devices ? std::optional(*devices / context) : std::nullopt;
   put(task.into.plan, "data", data);
   put_verl_plan(task, context);
   put_verl_batches(task, data);

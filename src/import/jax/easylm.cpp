@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 
 #include "import/hf/hf_parts.hpp"
 #include "import/recipes/recipe_parts.hpp"
+#include "titer/units/blanks.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -77,13 +78,10 @@ class EasyLm {
     std::string mesh = in_.text("mesh_dim").value_or("");
     mesh.erase(0, mesh.starts_with('!') ? 1 : 0);
     constexpr std::array<std::string_view, 3> names = {"dp:", "fsdp:", "mp:"};
-    std::size_t begin = 0;
     std::size_t count = 0;
     bool is_sound = true;
-    for (; begin <= mesh.size() && count < 4; ++count) {
-      const std::size_t end = std::min(mesh.find(',', begin), mesh.size());
-      std::string_view size = std::string_view(mesh).substr(begin, end - begin);
-      std::size_t axis = count;
+    for (std::string_view size : divided(mesh, ",")) {
+      std::size_t axis = count++;
       for (std::size_t i = 0; i < names.size(); ++i) {
         if (size.starts_with(names[i])) {
           axis = i;
@@ -93,7 +91,6 @@ class EasyLm {
       }
       is_sound =
           is_sound && axis < axes_.size() && read_size(size, axes_[std::min<std::size_t>(axis, 2)]);
-      begin = end + 1;
     }
     const auto rest = std::ranges::count(axes_, -1);
     if (!is_sound || count != axes_.size() || rest > 1) {
@@ -104,9 +101,8 @@ class EasyLm {
   }
 
   static bool read_size(std::string_view text, std::int64_t& size) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-    return error == std::errc() && end == text.data() + text.size() && (size == -1 || size > 0) &&
-           size <= kMostDegree;
+    size = number_of_text<std::int64_t>(text).value_or(0);
+    return (size == -1 || size > 0) && size <= kMostDegree;
   }
 
   void put_mesh() {
@@ -148,12 +144,10 @@ class EasyLm {
     const auto sequence = count_or_default(task_, own + "seq_length", 1024);
     const auto steps = in_.integer("optimizer.accumulate_gradient_steps", 1).value_or(1);
     put(training_, "sequence", sequence);
-    if (batch && data_ && *batch % *data_ != 0) {
-      in_.fail(own + "batch_size",
-               "expected a multiple of the " + std::to_string(*data_) + " data-parallel ranks");
+    const auto share = share_of_batch(task_, own + "batch_size", batch, data_);
+    if (!in_.is_sound()) {
       return;
     }
-    const auto share = batch && data_ ? std::optional(*batch / *data_) : std::nullopt;
     put_rank_batches(task_,
                      own + "batch_size",
                      {.micro = share,

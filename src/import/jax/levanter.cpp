@@ -202,11 +202,8 @@ class Levanter {
       assume(task_, key, "taken as 512, as TrainerConfig has it");
     }
     const bool is_told = each && *each > 0;
-    const auto share =
-        all && data_ && *all % *data_ == 0 ? std::optional(*all / *data_) : std::nullopt;
-    if (all && data_ && !share) {
-      in_.fail(key,
-               "expected a multiple of the " + std::to_string(*data_) + " data-parallel ranks");
+    const auto share = share_of_batch(task_, key, all, data_);
+    if (!in_.is_sound()) {
       return;
     }
     put_rank_batches(task_,

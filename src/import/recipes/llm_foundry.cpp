@@ -193,14 +193,6 @@ void leave_out_algorithms(Settings& in) {
   }
 }
 
-void put_foundry_precision(const ImportTask& task) {
-  const std::string type = task.in.word("precision").value_or("amp_bf16");
-  const auto says = [&](std::string_view part) { return type.find(part) != std::string::npos; };
-  task.into.training.add(
-      "precision",
-      Value(says("fp8") ? "fp8" : (says("bf16") ? "bf16" : (says("fp16") ? "fp16" : "fp32"))));
-}
-
 }  // namespace
 
 void import_llm_foundry(const ImportTask& task) {
@@ -210,7 +202,8 @@ void import_llm_foundry(const ImportTask& task) {
   if (!in.is_sound()) {
     return;
   }
-  put_foundry_precision(task);
+  task.into.training.add("precision",
+                         Value(precision_of(in.word("precision").value_or("amp_bf16"))));
   const auto data = launched_devices(task);
   put_foundry_sharding(task, data);
   put(task.into.plan, "data", data);

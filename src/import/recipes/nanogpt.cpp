@@ -111,8 +111,7 @@ void import_nanogpt(const ImportTask& task) {
     in.fail("dtype", "expected bfloat16, float16 or float32");
   }
   Value& training = task.into.training;
-  training.add("precision",
-               Value(type == "bfloat16" ? "bf16" : (type == "float16" ? "fp16" : "fp32")));
+  training.add("precision", Value(precision_of(type)));
   training.add("gradient_precision", Value("fp32"));  // of weights in fp32
   training.add("sequence", Value(in.integer("block_size", 1, kMostTokens).value_or(1024)));
   training.add("optimizer", Value("adam"));

@@ -128,12 +128,9 @@ void put_nanotron_model(const ImportTask& task) {
   }
 }
 
-void put_nanotron_degrees(const ImportTask& task, const Degrees& degrees) {
+void put_nanotron_plan(const ImportTask& task, const Degrees& degrees) {
   Value& plan = task.into.plan;
-  put(plan, "pipeline", degrees.pipeline);
-  put(plan, "tensor", degrees.tensor);
-  put(plan, "context", degrees.context);
-  put(plan, "data", degrees.data);
+  put_degrees(plan, degrees);
   if (task.into.model && task.into.model->experts) {
     put(plan, "expert", degrees.expert);
     plan.add("expert_tensor", Value(1));
@@ -161,18 +158,10 @@ void import_nanotron(const ImportTask& task) {
   if (!in.is_sound()) {
     return;
   }
-  Degrees degrees;
-  const auto degree = [&](std::string_view key) {
-    return std::optional(in.integer(key, 1, kMostDegree).value_or(1));
-  };
-  degrees.tensor = degree(kNanotronKeys.tensor);
-  degrees.pipeline = degree(kNanotronKeys.pipeline);
-  degrees.context = degree(kNanotronKeys.context);
-  degrees.expert = degree(kNanotronKeys.expert);
+  Degrees degrees = read_degrees(task, kNanotronKeys);
   degrees.data = in.integer(kNanotronKeys.devices, 1, kMostDegree);
-  degrees.devices = launched_devices(task);
   check_degrees(task, degrees, kNanotronKeys);
-  put_nanotron_degrees(task, degrees);
+  put_nanotron_plan(task, degrees);
   const auto stage = in.integer("optimizer.zero_stage", 0, 1).value_or(0);
   task.into.plan.add("sharding", Value(stage == 1 ? "zero1" : "none"));
   task.into.plan.add("recompute", Value(in.is_on("parallelism.recompute_layer") ? "full" : "none"));
@@ -183,12 +172,10 @@ void import_nanotron(const ImportTask& task) {
                     .global = std::nullopt},
                    degrees.data);
   put(task.into.training, "sequence", in.integer("tokens.sequence_length", 1, kMostTokens));
-  const std::string type = in.word("model.dtype").value_or("bfloat16");
-  const bool is_narrow = type == "bfloat16" || type == "bf16";
-  task.into.training.add("precision",
-                         Value(is_narrow ? "bf16" : (type == "float16" ? "fp16" : "fp32")));
+  const std::string_view type = precision_of(in.word("model.dtype").value_or("bfloat16"));
+  task.into.training.add("precision", Value(type));
   const bool in_fp32 = in.is_on("optimizer.accumulate_grad_in_fp32");
-  if (is_narrow) {
+  if (type == "bf16") {
     task.into.training.add("gradient_precision", Value(in_fp32 ? "fp32" : "bf16"));
   }
   put_optimizer(task, "optimizer.optimizer_factory.name");

@@ -102,12 +102,9 @@ void import_olmo(const ImportTask& task) {
   put(task.into.plan, "data", data);
   put_olmo_sharding(task, data);
   put_olmo_recompute(task);
-  const std::string type = in.word("precision").value_or("fp32");
-  const bool is_narrow = type.find("bf16") != std::string::npos;
-  task.into.training.add(
-      "precision",
-      Value(is_narrow ? "bf16" : (type.find("fp16") != std::string::npos ? "fp16" : "fp32")));
-  if (is_narrow) {
+  const std::string_view type = precision_of(in.word("precision").value_or("fp32"));
+  task.into.training.add("precision", Value(type));
+  if (type == "bf16") {
     const std::string reduces = in.word("fsdp.precision").value_or("pure");
     task.into.training.add("gradient_precision", Value(reduces == "pure" ? "bf16" : "fp32"));
   }

@@ -61,20 +61,10 @@ void import_picotron(const ImportTask& task) {
   Value& plan = task.into.plan;
   stand_in(task, "megatron-core", "picotron");
   put_picotron_model(task);
-  Degrees degrees;
-  const auto degree = [&](std::string_view key) {
-    return std::optional(in.integer(key, 1, kMostDegree).value_or(1));
-  };
-  degrees.tensor = degree(kPicotronKeys.tensor);
-  degrees.pipeline = degree(kPicotronKeys.pipeline);
-  degrees.context = degree(kPicotronKeys.context);
-  degrees.data = degree(kPicotronKeys.devices);
-  degrees.devices = launched_devices(task);
+  Degrees degrees = read_degrees(task, kPicotronKeys);
+  degrees.data = in.integer(kPicotronKeys.devices, 1, kMostDegree).value_or(1);
   check_degrees(task, degrees, kPicotronKeys);
-  put(plan, "pipeline", degrees.pipeline);
-  put(plan, "tensor", degrees.tensor);
-  put(plan, "context", degrees.context);
-  put(plan, "data", degrees.data);
+  put_degrees(plan, degrees);
   const std::string engine = in.word("distributed.pp_engine").value_or("1f1b");
   if (degrees.pipeline.value_or(1) > 1) {
     plan.add("schedule", Value(engine == "afab" ? "gpipe" : "1f1b"));

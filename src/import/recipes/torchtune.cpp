@@ -122,16 +122,9 @@ void import_torchtune(const ImportTask& task) {
     assume(task, "model.use_dora", "taken as LoRA: norms of DoRA's weights are left out");
   }
   const auto tensor = in.integer("tensor_parallel_dim", 1, kMostDegree).value_or(1);
-  const auto devices = launched_devices(task);
-  std::optional<std::int64_t> data = devices;
+  const auto data = ranks_beside(task, "tensor_parallel_dim", launched_devices(task), tensor);
   if (tensor > 1) {
     task.into.plan.add("tensor", Value(tensor));
-    if (devices && *devices % tensor != 0) {
-      in.fail("tensor_parallel_dim",
-              "expected a divisor of the " + std::to_string(*devices) + " devices");
-      return;
-    }
-    data = devices ? std::optional(*devices / tensor) : devices;
   }
   put(task.into.plan, "data", data);
   put_torchtune_sharding(task, data);
