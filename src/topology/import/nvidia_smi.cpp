@@ -7,7 +7,6 @@
 
 #include "nvidia_smi_matrix.hpp"
 #include "text_file.hpp"
-#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -71,20 +70,6 @@ class Classes {
   }
   std::vector<std::size_t> parent_;
 };
-
-BytesPerSecond use(std::string_view source,
-                   std::string_view key,
-                   std::optional<BytesPerSecond> figure,
-                   std::vector<std::string>& used) {
-  if (!figure) {
-    throw InputError(std::string(source) + ": the matrix says no bandwidths; expected " +
-                     std::string(key) + ", such as \"25 GB/s\"");
-  }
-  if (!includes(used, key)) {
-    used.emplace_back(key);
-  }
-  return *figure;
-}
 
 /// Wires every entry to its PCIe switches and processor.
 class PcieTreeBuilder {
@@ -187,17 +172,21 @@ Imported import_nvidia_smi(std::string_view text,
   result.topology.devices = matrix.devices;
   const bool has_nvlinks = has_path(matrix, Path::nvlink, Path::nvlink);
   if (has_nvlinks) {
-    add_nvlinks(matrix, use(source, "link_bandwidth", figures.link, result.used), result.topology);
+    add_nvlinks(matrix,
+                use_figure("the matrix", source, "link_bandwidth", figures.link, result.used),
+                result.topology);
   }
   const bool has_pcie = has_path(matrix, Path::pix, Path::sys);
   if (!has_pcie || (has_nvlinks && !figures.pcie)) {
     return result;
   }
-  const BytesPerSecond pcie = use(source, "pcie_bandwidth", figures.pcie, result.used);
+  const BytesPerSecond pcie =
+      use_figure("the matrix", source, "pcie_bandwidth", figures.pcie, result.used);
   const std::vector<int> cpus = PcieTreeBuilder(matrix, pcie, result.topology).run(matrix);
   for (std::size_t b = 1; b < cpus.size(); ++b) {
     for (std::size_t a = 0; a < b; ++a) {
-      const BytesPerSecond bandwidth = use(source, "socket_bandwidth", figures.socket, result.used);
+      const BytesPerSecond bandwidth =
+          use_figure("the matrix", source, "socket_bandwidth", figures.socket, result.used);
       result.topology.wires.push_back(
           {.a = cpus[a], .b = cpus[b], .count = 1, .bandwidth = bandwidth});
     }

@@ -112,14 +112,7 @@ class RocmSmiReader {
   }
 
   BytesPerSecond use(const std::string& key, std::optional<BytesPerSecond> figure) {
-    if (!figure) {
-      throw InputError(std::string(source_) + ": rocm-smi says no bandwidths; expected " + key +
-                       ", such as \"64 GB/s\"");
-    }
-    if (!includes(used_, key)) {
-      used_.push_back(key);
-    }
-    return *figure;
+    return use_figure("rocm-smi", source_, key, figure, used_);
   }
 
   /// The NUMA node of each GPU, by the lines "GPU[0] : (Topology) Numa Node: 0"; 0 where none

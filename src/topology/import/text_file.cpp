@@ -5,6 +5,8 @@
 
 #include "titer/input/file.hpp"
 #include "titer/topology/import/fabric_files.hpp"
+#include "titer/units/blanks.hpp"
+#include "titer/units/lists.hpp"
 
 namespace titer {
 namespace {
@@ -58,6 +60,21 @@ std::vector<std::string> text_words(std::string_view line) {
 
 void refuse_line(std::string_view source, int line, const std::string& what) {
   throw InputError(std::string(source) + ":" + std::to_string(line) + ": " + what);
+}
+
+BytesPerSecond use_figure(std::string_view program,
+                          std::string_view source,
+                          std::string_view key,
+                          std::optional<BytesPerSecond> figure,
+                          std::vector<std::string>& used) {
+  if (!figure) {
+    throw InputError(std::string(source) + ": " + std::string(program) +
+                     " says no bandwidths; expected " + std::string(key) + ", such as \"25 GB/s\"");
+  }
+  if (!includes(used, key)) {
+    used.emplace_back(key);
+  }
+  return *figure;
 }
 
 bool before_by_number(std::string_view a, std::string_view b) {

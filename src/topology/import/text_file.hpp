@@ -2,6 +2,7 @@
 // What the importers of this room share: a file's text, and what a user adds to it.
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,14 @@ namespace titer {
 [[nodiscard]] std::vector<std::string> text_words(std::string_view line);
 /// Throws InputError with the line of the file.
 [[noreturn]] void refuse_line(std::string_view source, int line, const std::string& what);
+
+/// A bandwidth that `program` does not say and its user gives by that key, which is noted among
+/// those in use. Throws InputError without one.
+[[nodiscard]] BytesPerSecond use_figure(std::string_view program,
+                                        std::string_view source,
+                                        std::string_view key,
+                                        std::optional<BytesPerSecond> figure,
+                                        std::vector<std::string>& used);
 
 /// Whether a name comes before another, the numbers in them by value: "node9" before "node10".
 [[nodiscard]] bool before_by_number(std::string_view a, std::string_view b);
