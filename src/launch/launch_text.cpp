@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "titer/units/blanks.hpp"
 #include "titer/units/shell_word.hpp"
 
 namespace titer {
@@ -12,10 +13,8 @@ namespace {
 /// "# …" of every line.
 std::string comment(std::string_view lines) {
   std::string text;
-  for (std::size_t begin = 0; begin < lines.size();) {
-    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
-    text += fmt::format("# {}\n", lines.substr(begin, end - begin));
-    begin = end + 1;
+  for (const std::string_view line : divided(lines, "\n")) {
+    text += fmt::format("# {}\n", line);
   }
   return text;
 }

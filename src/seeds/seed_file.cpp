@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "titer/input/file.hpp"
 #include "titer/input/read_document.hpp"
 #include "titer/input/words.hpp"
 #include "titer/seeds/seed.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -40,9 +40,10 @@ SeedOrder order_of(const std::string& id) {
   const auto* const kind =
       std::ranges::find_if(kSeedKinds, [&](const auto& k) { return k.letter == id.front(); });
   order.kind = static_cast<std::size_t>(kind - kSeedKinds.begin());
-  const char* const end = id.data() + id.size();
-  const auto [rest, error] = std::from_chars(id.data() + 1, end, order.number);
-  order.rest = error == std::errc() ? std::string(rest, end) : id;
+  std::string_view rest = std::string_view(id).substr(1);
+  const auto number = take_number<int>(rest);
+  order.number = number.value_or(0);
+  order.rest = number ? rest : id;
   return order;
 }
 

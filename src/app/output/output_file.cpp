@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 
 #include "app/command.hpp"
+#include "titer/input/words.hpp"
 #include "titer/units/lists.hpp"
 
 namespace titer {
@@ -62,11 +62,7 @@ bool may_hold(const Ending& ending, std::string_view format) {
 }  // namespace
 
 std::string ending_of(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  std::ranges::transform(ending, ending.begin(), [](unsigned char letter) {
-    return static_cast<char>(std::tolower(letter));
-  });
-  return ending;
+  return lower(std::filesystem::path(path).extension().string());
 }
 
 std::string_view told_format(const std::string& path) {

@@ -12,6 +12,7 @@
 #include "titer/report/step/step_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/simulate/simulate.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/text.hpp"
 
 namespace titer {
@@ -77,10 +78,8 @@ constexpr std::array kTimelineOptions = [] {
 
 std::size_t longest_line(std::string_view text) {
   std::size_t longest = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    longest = std::max(longest, end - begin);
-    begin = end + 1;
+  for (const std::string_view line : divided(text, "\n")) {
+    longest = std::max(longest, line.size());
   }
   return longest;
 }

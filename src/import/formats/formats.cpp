@@ -34,8 +34,7 @@ Syntax syntax_of(std::string_view text, const std::string& file) {
       return syntax;
     }
   }
-  const std::size_t first = std::min(text.find_first_not_of(" \t\r\n"), text.size() - 1);
-  return !text.empty() && text[first] == '{' ? Syntax::json : Syntax::arguments;
+  return trimmed(text).starts_with('{') ? Syntax::json : Syntax::arguments;
 }
 
 std::string_view name_of(Syntax syntax) {

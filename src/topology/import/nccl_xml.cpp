@@ -8,6 +8,7 @@
 #include <pugixml.hpp>
 
 #include "titer/topology/import/imports.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/ensure.hpp"
 #include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
@@ -347,10 +348,7 @@ class Importer {
 
 }  // namespace
 
-bool is_xml(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  return begin != std::string_view::npos && text[begin] == '<';
-}
+bool is_xml(std::string_view text) { return trimmed(text).starts_with('<'); }
 
 Imported import_nccl_xml(std::string_view text,
                          std::string_view source,

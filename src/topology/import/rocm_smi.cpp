@@ -1,12 +1,11 @@
 // From what `rocm-smi --showtopo` prints to a topology: a table of the kind of link between any two
 // GPUs, one of the hops, and a line for the NUMA node of each.
 
-#include <charconv>
 #include <map>
 
 #include "text_file.hpp"
 #include "titer/units/blanks.hpp"
-#include "titer/units/lists.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -22,9 +21,7 @@ struct SmiTable {
 };
 
 int number_or(std::string_view text, int otherwise) {
-  int value = otherwise;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  return take_number<int>(text).value_or(otherwise);
 }
 
 bool names_gpu(std::string_view word, std::size_t number) {

@@ -288,8 +288,7 @@ bool is_slurm_topology(std::string_view text) {
   }
   const std::vector<std::string_view> lines = divided(text, "\n");
   return std::ranges::any_of(lines, [](std::string_view line) {
-    const std::size_t begin = line.find_first_not_of(" \t");
-    const std::string key = lower(line.substr(begin == line.npos ? line.size() : begin, 11));
+    const std::string key = lower(trimmed(line).substr(0, 11));
     return key.starts_with("switchname=") || key.starts_with("blockname=");
   });
 }

@@ -109,8 +109,7 @@ std::optional<std::string_view> machine_family(std::string_view text) {
                                                      {IbNetwork::name, is_ibnetdiscover},
                                                      {InfraGraph::name, is_infragraph},
                                                      {SlurmNetwork::name, is_slurm_topology}}};
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin != text.npos && (text[begin] == '{' || text[begin] == '[')) {
+  if (trimmed(text).starts_with('{') || trimmed(text).starts_with('[')) {
     return std::nullopt;  // JSON may hold any text
   }
   const auto* found =

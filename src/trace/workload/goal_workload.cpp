@@ -19,11 +19,9 @@ class GoalReader {
   explicit GoalReader(const std::string& source) { workload_.source = source; }
 
   Workload read(std::string_view text) {
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
+    for (const std::string_view line : divided(text, "\n")) {
       ++line_;
-      read_line(text.substr(0, end));
-      text.remove_prefix(std::min(end + 1, text.size()));
+      read_line(line);
     }
     if (rank_ >= 0) {
       fail("the file ends in a rank; expected }");

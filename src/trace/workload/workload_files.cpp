@@ -6,6 +6,7 @@
 #include "titer/input/file.hpp"
 #include "titer/input/reader.hpp"
 #include "titer/trace/workload.hpp"
+#include "titer/units/blanks.hpp"
 #include "titer/units/number_text.hpp"
 
 namespace titer {
@@ -41,10 +42,7 @@ bool is_trace(const std::filesystem::path& file) {
   return file.extension() == ".et" || (file.extension() == ".json" && is_chakra_json(file));
 }
 
-bool is_object(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != text.npos && text[first] == '{';
-}
+bool is_object(std::string_view text) { return trimmed(text).starts_with('{'); }
 
 }  // namespace
 
