@@ -139,11 +139,7 @@ void RowFile::begin(std::string_view columns) {
 }
 
 void RowFile::expect_same(const fs::path& path, const RowHead& other) const {
-  std::string what = difference(head_.origin, other.origin);
-  if (what.empty() && head_.columns_sum != other.columns_sum) {
-    what = "a table with other columns";
-  }
-  if (!what.empty()) {
+  if (const std::string what = difference(head_, other); !what.empty()) {
     throw InputError(path.string() + ": is of " + what +
                      "; expected the same as now, or --restart to begin again without it");
   }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 namespace titer {
 namespace {
@@ -91,7 +92,8 @@ std::optional<RowChunk> parse_chunk(const std::string& line) {
 
 }  // namespace
 
-std::string difference(const RowOrigin& origin, const RowOrigin& other) {
+std::string difference(const RowHead& head, const RowHead& other_head) {
+  const auto& [origin, other] = std::tie(head.origin, other_head.origin);
   if (origin.version != other.version) {
     return fmt::format("another version of titer ({}, not {})", other.version, origin.version);
   }
@@ -104,7 +106,7 @@ std::string difference(const RowOrigin& origin, const RowOrigin& other) {
   if (origin.format != other.format) {
     return fmt::format("another format ({}, not {})", other.format, origin.format);
   }
-  return "";
+  return head.columns_sum == other_head.columns_sum ? "" : "a table with other columns";
 }
 
 std::uint64_t checksum(std::string_view bytes) {

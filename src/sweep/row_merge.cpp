@@ -121,10 +121,7 @@ OpenShard open_shard(const fs::path& path) {
 
 /// Why `other` is no shard of the table that `shard` is of; empty where it is one.
 std::string foreign_text(const RowHead& shard, const RowHead& other) {
-  std::string what = difference(shard.origin, other.origin);
-  if (what.empty() && other.columns_sum != shard.columns_sum) {
-    what = "a table with other columns";
-  }
+  std::string what = difference(shard, other);
   if (what.empty() && other.shard.size != shard.shard.size) {
     what = fmt::format("a division in {}, not in {}", other.shard.size, shard.shard.size);
   }

@@ -1,5 +1,7 @@
 #include "titer/sweep/sweep.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sweep_reading.hpp"
@@ -282,5 +284,28 @@ std::size_t SweepWorker::next_kept(std::size_t point, std::size_t end) {
 }
 
 const std::vector<std::uint64_t>& SweepWorker::left_out() const { return working_->left_out; }
+
+std::vector<std::string> left_out_lines(const Sweep& sweep,
+                                        std::span<const std::uint64_t> left_out) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    if (left_out[i] > 0) {
+      lines.push_back(fmt::format("{}: {}: leaves out {} of {} points",
+                                  sweep.constraints[i].where,
+                                  sweep.constraints[i].expression,
+                                  left_out[i],
+                                  sweep.points()));
+    }
+  }
+  return lines;
+}
+
+void refuse_empty(const Sweep& sweep, std::span<const std::uint64_t> left_out) {
+  std::vector<std::string> lines = left_out_lines(sweep, left_out);
+  for (std::string& line : lines) {
+    line += "; expected constraints that some point satisfies";
+  }
+  throw InputError(std::move(lines));
+}
 
 }  // namespace titer

@@ -7,6 +7,7 @@
 
 #include "titer/estimate/figures.hpp"
 #include "titer/units/lists.hpp"
+#include "titer/units/text.hpp"
 
 namespace titer {
 namespace {
@@ -17,18 +18,6 @@ constexpr std::array<std::string_view, 5> kOnes = {
 /// What follows from others where a scenario does not say.
 constexpr std::array<std::string_view, 3> kOpen = {
     "plan.data", "plan.virtual_stages", "training.sequence"};
-
-template <class... Q>
-std::optional<double> quantity_of(std::string_view text) {
-  std::optional<double> found;
-  const auto take = [&](const auto& quantity) {
-    if (quantity && !found) {
-      found = quantity->si();
-    }
-  };
-  (take(parse<Q>(text)), ...);
-  return found;
-}
 
 /// In the order of result_names().
 double result_number(const StepResult& result, std::size_t column) {
@@ -91,9 +80,10 @@ std::optional<double> number_of(const Value& value) {
       return value.number;
     case Value::Kind::boolean:
       return value.boolean ? 1.0 : 0.0;
-    case Value::Kind::text:
-      return quantity_of<Seconds, Bytes, Flops, Joules, BytesPerSecond, FlopsPerSecond, Watts>(
-          value.text);
+    case Value::Kind::text: {
+      const auto quantity = parse_any(value.text);
+      return quantity ? std::optional(si_of(*quantity)) : std::nullopt;
+    }
     case Value::Kind::object: {
       const Value* inner = value.find("value");
       return inner == nullptr ? std::nullopt : number_of(*inner);

@@ -24,10 +24,6 @@ struct RowOrigin {
   Chunks chunks;
 };
 
-/// Why rows of `other` cannot stand in a table of `origin`: "another sweep, or its files have
-/// changed"; empty where they can.
-[[nodiscard]] std::string difference(const RowOrigin& origin, const RowOrigin& other);
-
 /// Notices damage: of 64-bit words as this machine orders their bytes, not against malice.
 [[nodiscard]] std::uint64_t checksum(std::string_view bytes);
 
@@ -38,6 +34,9 @@ struct RowHead {
   std::size_t columns_bytes = 0;
   std::uint64_t columns_sum = 0;
 };
+/// Why rows of `other` cannot stand in a table of this one: "another sweep, or its files have
+/// changed"; empty where they can.
+[[nodiscard]] std::string difference(const RowHead& head, const RowHead& other);
 
 /// Rows of points that a defect of the program left without a result.
 struct DefectRows {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -130,5 +131,12 @@ class SweepWorker {
   struct Working;
   std::unique_ptr<Working> working_;
 };
+
+/// "where.0: plan.tensor <= 8: leaves out 12 of 64 points": a line for each constraint that left
+/// some out, of so many points.
+[[nodiscard]] std::vector<std::string> left_out_lines(const Sweep& sweep,
+                                                      std::span<const std::uint64_t> left_out);
+/// Throws InputError with these lines: nothing is left.
+[[noreturn]] void refuse_empty(const Sweep& sweep, std::span<const std::uint64_t> left_out);
 
 }  // namespace titer

@@ -93,11 +93,4 @@ struct WrittenDefects {
 };
 [[nodiscard]] WrittenDefects written_defects(const std::filesystem::path& path, RowFormat format);
 
-/// "where.0: plan.tensor <= 8: leaves out 12 of 64 points": a line for each constraint that left
-/// some out, of so many points.
-[[nodiscard]] std::vector<std::string> left_out_lines(const Sweep& sweep,
-                                                      std::span<const std::uint64_t> left_out);
-/// Throws InputError with these lines: nothing is left.
-[[noreturn]] void refuse_empty(const Sweep& sweep, std::span<const std::uint64_t> left_out);
-
 }  // namespace titer
