@@ -16,6 +16,7 @@
 #include "titer/input/file.hpp"
 #include "titer/launch/launch.hpp"
 #include "titer/report/step/step_report.hpp"
+#include "titer/report/study/tune_report.hpp"
 #include "titer/scenario/notes.hpp"
 #include "titer/scenario/source.hpp"
 #include "titer/topology/import/fabric_files.hpp"
@@ -67,20 +68,6 @@ constexpr std::array kDoctorOptions = {
                                     .about = "what ${NAME} stands for in a script; repeatable",
                                     .kind = OptionKind::texts},
                           .read = read_defines}};
-
-std::string value_text(const Value& value) {
-  return value.kind == Value::Kind::null ? "left out" : bare_text(value);
-}
-
-/// "recompute selective -> none"
-std::string words_of(const Tuning& tuning) {
-  return listed(tuning.values, [](const KnobValue& value) {
-    return fmt::format("{} {} -> {}",
-                       value.path.substr(value.path.find('.') + 1),
-                       value_text(value.from),
-                       value_text(value.to));
-  });
-}
 
 class Doctor {
  public:
@@ -236,12 +223,11 @@ class Doctor {
       if (!counts || report_.trials.size() == kMostTrials || !seen.insert(tuning.knobs).second) {
         continue;
       }
-      DoctorTrial trial{
-          .change = words_of(tuning),
-          .time = tuning.of_measured(report_.measured.value_or(*report_.predicted)),
-          .gain = tuning.gain,
-          .sure = fmt::format("{} ({:.0f} %)", odds_words(tuning.odds), 100 * tuning.odds),
-          .setting = ""};
+      DoctorTrial trial{.change = change_words(tuning),
+                        .time = tuning.of_measured(report_.measured.value_or(*report_.predicted)),
+                        .gain = tuning.gain,
+                        .sure = odds_text(tuning.odds),
+                        .setting = ""};
       if (has_settings) {
         static_cast<void>(probe_->with(tuning.assignments()));
         trial.setting = listed(changed_settings(*format, scenario, probe_->changed()), "  ");

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "report/plot/evidence_plots.hpp"
+#include "report/step/scenario_words.hpp"
 
 namespace titer {
 namespace {
@@ -24,8 +25,7 @@ std::string difference_text(const TraceTerm& term) {
   if (!difference) {
     return "";
   }
-  const double sign = *difference < Seconds{} ? -1 : 1;
-  std::string text = fmt::format("{}{}", sign < 0 ? "-" : "+", format(sign * *difference));
+  std::string text = signed_text(*difference);
   if (term.predicted->counted > Seconds{}) {
     text += fmt::format(" ({:+.0f} %)", 100 * (*difference / term.predicted->counted));
   }

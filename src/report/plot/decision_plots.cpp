@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/step/scenario_words.hpp"
 #include "report/study/capacity_figures.hpp"
-#include "report/study/tune_figures.hpp"
 #include "study_plots.hpp"
+#include "titer/report/study/tune_report.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 #include "titer/view/plot_axes.hpp"
 
@@ -132,18 +134,11 @@ std::vector<Plot> doctor_plots(const DoctorReport& report) {
   if (!report.measured || !report.predicted || report.causes.empty()) {
     return {};
   }
-  Seconds most;
-  for (const DoctorCause& cause : report.causes) {
-    most = std::max(most, Seconds::from_si(std::abs(cause.time.si())));
-  }
-  PlotBars bars{
-      .axis = time_axis("measured less predicted", most),
-      .parts = {{.name = "measured less", .tone = 0}, {.name = "measured more", .tone = 3}},
-      .bars = {}};
+  PlotBars bars = signed_bars(
+      "measured less predicted", "measured", each_of(report.causes, &DoctorCause::time));
   for (const DoctorCause& cause : report.causes) {
     if (bars.bars.size() < kMostBars) {
-      bars.bars.push_back(signed_bar(
-          cause.name, cause.time.si(), (cause.time > Seconds{} ? "+" : "") + format(cause.time)));
+      bars.bars.push_back(signed_bar(cause.name, cause.time.si(), signed_text(cause.time)));
     }
   }
   return {{.title = "Where the difference is",

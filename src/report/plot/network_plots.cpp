@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/step/scenario_words.hpp"
 #include "titer/units/text.hpp"
 #include "titer/view/plot_axes.hpp"
 
@@ -43,6 +44,15 @@ struct SizePoints {
   }
 };
 
+Plot bandwidth_plot(const std::string& title, const std::string& of, SizePoints points) {
+  return {
+      .title = title + " bandwidth over sizes",
+      .note = "",
+      .chart = PlotPlane{.x = size_axis(),
+                         .y = {.label = of + " bandwidth, GB/s", .scale = 1e-9, .from_zero = true},
+                         .series = std::move(points).series()}};
+}
+
 Plot candidates_plot(const CollectiveResult& result) {
   PlotBars bars{.axis = {}, .parts = {{.name = ""}}, .bars = {}};
   std::vector<Candidate> able;
@@ -80,12 +90,7 @@ std::vector<Plot> collective_plots(const CollectiveDesk& desk,
           return desk.bus_bandwidth(result.query.collective, size, time);
         });
   }
-  return {
-      {.title = "Bus bandwidth over sizes",
-       .note = "",
-       .chart = PlotPlane{.x = size_axis(),
-                          .y = {.label = "bus bandwidth, GB/s", .scale = 1e-9, .from_zero = true},
-                          .series = std::move(points).series()}}};
+  return {bandwidth_plot("Bus", "bus", std::move(points))};
 }
 
 Figures collective_headline(const CollectiveDesk& desk,
@@ -97,12 +102,11 @@ Figures collective_headline(const CollectiveDesk& desk,
   const std::string of = results.size() > 1 ? " of " + format(largest.query.size) : "";
   const Seconds time = largest.answer.time;
   const auto& support = largest.support;
-  const std::string range = support ? fmt::format("{} (four of five between {} and {})",
-                                                  format(time),
-                                                  format(support->low * time),
-                                                  format(support->high * time))
-                                    : format(time);
-  Figures figures = {{"", range, "time" + of},
+  std::optional<ErrorBar> bar;
+  if (support) {
+    bar = {support->low * time, support->high * time};
+  }
+  Figures figures = {{"", format(time) + bar_words(" (", bar, ")"), "time" + of},
                      {"",
                       desk.bus_bandwidth(largest.query.collective, largest.query.size, time),
                       "bus bandwidth" + of},
@@ -127,12 +131,7 @@ std::vector<Plot> library_plots(const std::vector<LibraryResult>& results) {
       return size / time;
     });
   }
-  return {{.title = "Algorithm bandwidth over sizes",
-           .note = "",
-           .chart = PlotPlane{
-               .x = size_axis(),
-               .y = {.label = "algorithm bandwidth, GB/s", .scale = 1e-9, .from_zero = true},
-               .series = std::move(points).series()}}};
+  return {bandwidth_plot("Algorithm", "algorithm", std::move(points))};
 }
 
 Figures library_headline(const std::vector<LibraryResult>& results) {

@@ -14,6 +14,10 @@ namespace titer {
 
 /// A bar to the left or right of zero, of two parts: what is less, what is more.
 [[nodiscard]] PlotBar signed_bar(std::string name, double value, std::string words);
+/// None yet, on an axis that has room for these times: `what` takes less or more.
+[[nodiscard]] PlotBars signed_bars(const std::string& axis,
+                                   const std::string& what,
+                                   const std::vector<Seconds>& times);
 
 /// Days and, where there are prices, dollars over devices; limits and where 10 to 90 % of the runs
 /// are.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/step/scenario_words.hpp"
 #include "step_plots.hpp"
 #include "study_plots.hpp"
 #include "titer/units/listed.hpp"
+#include "titer/units/lists.hpp"
 #include "titer/units/text.hpp"
 #include "titer/view/plot_axes.hpp"
 
@@ -70,22 +72,15 @@ Plot both_times(const Difference& found) {
 
 /// Ordered as in the answer, the largest first.
 Plot shared_out(const Difference& found) {
-  Seconds most;
-  for (const Contribution& one : found.contributions) {
-    most = std::max(most, Seconds::from_si(std::abs(one.time.si())));
-  }
-  PlotBars bars{.axis = time_axis("B less A", most),
-                .parts = {{.name = "B takes less", .tone = 0}, {.name = "B takes more", .tone = 3}},
-                .bars = {}};
+  PlotBars bars =
+      signed_bars("B less A", "B takes", each_of(found.contributions, &Contribution::time));
   for (const Contribution& one : found.contributions) {
     if (bars.bars.size() < kMostTornadoBars && one.time != Seconds{}) {
       const double share = one.time / found.a.iteration_time;
-      bars.bars.push_back(signed_bar(listed(one.paths, " and "),
-                                     one.time.si(),
-                                     fmt::format("{}{} ({} of A)",
-                                                 one.time > Seconds{} ? "+" : "",
-                                                 format(one.time),
-                                                 signed_percent(share))));
+      bars.bars.push_back(
+          signed_bar(listed(one.paths, " and "),
+                     one.time.si(),
+                     fmt::format("{} ({} of A)", signed_text(one.time), signed_percent(share))));
     }
   }
   return {.title = "Which inputs make the difference",
@@ -99,6 +94,18 @@ PlotBar signed_bar(std::string name, double value, std::string words) {
   return {.name = std::move(name),
           .values = {std::min(value, 0.0), std::max(value, 0.0)},
           .words = std::move(words)};
+}
+
+PlotBars signed_bars(const std::string& axis,
+                     const std::string& what,
+                     const std::vector<Seconds>& times) {
+  Seconds most;
+  for (const Seconds time : times) {
+    most = std::max(most, Seconds::from_si(std::abs(time.si())));
+  }
+  return {.axis = time_axis(axis, most),
+          .parts = {{.name = what + " less", .tone = 0}, {.name = what + " more", .tone = 3}},
+          .bars = {}};
 }
 
 std::vector<Plot> sensitivity_plots(const Sensitivity& found) {
@@ -126,10 +133,7 @@ Figures difference_headline(const Difference& found) {
     return fmt::format("{} (on {} devices{})",
                        format(result.iteration_time),
                        result.devices,
-                       result.error_bar ? fmt::format("; four of five between {} and {}",
-                                                      format(result.error_bar->low),
-                                                      format(result.error_bar->high))
-                                        : "");
+                       bar_words("; ", result.error_bar));
   };
   Figures figures = {{"", time(found.a), "A"},
                      {"", time(found.b), "B"},
@@ -137,10 +141,7 @@ Figures difference_headline(const Difference& found) {
   if (!found.contributions.empty() && found.contributions.front().time != Seconds{}) {
     const Contribution& most = found.contributions.front();
     figures.push_back({"",
-                       fmt::format("{} ({}{})",
-                                   listed(most.paths, " and "),
-                                   most.time > Seconds{} ? "+" : "",
-                                   format(most.time)),
+                       fmt::format("{} ({})", listed(most.paths, " and "), signed_text(most.time)),
                        "the input that makes most of it"});
   }
   return figures;

@@ -56,16 +56,6 @@ std::string device_words(const Conditions& conditions, const DeviceCondition& de
   return text;
 }
 
-/// Nothing where nobody knows how far off the step may be.
-std::string bar_words(std::string_view before, const StepResult& step, std::string_view after) {
-  return step.error_bar ? fmt::format("{}four of five between {} and {}{}",
-                                      before,
-                                      format(step.error_bar->low),
-                                      format(step.error_bar->high),
-                                      after)
-                        : "";
-}
-
 }  // namespace
 
 std::string condition_words(const Conditions& conditions) {
@@ -124,12 +114,34 @@ std::string memory_margin_words(double margin) {
                      margin == kMemoryError ? ", the error of predicted memory" : "");
 }
 
+std::string signed_text(Seconds time) { return (time > Seconds{} ? "+" : "") + format(time); }
+
+std::string bar_words(std::string_view before,
+                      const std::optional<ErrorBar>& bar,
+                      std::string_view after) {
+  return bar ? fmt::format("{}four of five between {} and {}{}",
+                           before,
+                           format(bar->low),
+                           format(bar->high),
+                           after)
+             : "";
+}
+
+std::string expected_words(const ErrorBar& bar, Seconds measured) {
+  return fmt::format("four of five are expected between {} and {}: this is {}",
+                     format(bar.low),
+                     format(bar.high),
+                     bar.low <= measured && measured <= bar.high
+                         ? "one of them"
+                         : "none of them, so something is not as the run says");
+}
+
 std::string evidence_words(const StepResult& step) {
-  return fmt::format("{} figures{}", name(step.grade), bar_words("; ", step, ""));
+  return fmt::format("{} figures{}", name(step.grade), bar_words("; ", step.error_bar));
 }
 
 std::string time_words(const StepResult& step) {
-  return format(step.iteration_time) + bar_words(" (", step, ")");
+  return format(step.iteration_time) + bar_words(" (", step.error_bar, ")");
 }
 
 }  // namespace titer

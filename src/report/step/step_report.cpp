@@ -113,22 +113,11 @@ std::string layers_words(const Scenario& scenario) {
   return is_even(split) ? "" : ", layers " + text_of(split);
 }
 
-/// "2.86 s (four of five between 2.71 s and 3.02 s)"
-std::string time_text(const StepResult& result) {
-  if (!result.error_bar) {
-    return format(result.iteration_time);
-  }
-  return fmt::format("{} (four of five between {} and {})",
-                     format(result.iteration_time),
-                     format(result.error_bar->low),
-                     format(result.error_bar->high));
-}
-
 /// What is no transformer has samples, and no attention.
 Figures rates(const Scenario& scenario, const StepResult& result) {
   const bool has_tokens = scenario.model.is_transformer();
   Figures figures = {
-      {"", time_text(result), "iteration time"},
+      {"", time_words(result), "iteration time"},
       {"",
        fmt::format(
            "{:.0f} ({:.1f} per device)", result.tokens_per_s, result.tokens_per_s_per_device),

@@ -9,6 +9,7 @@
 #include "report/plot/study_plots.hpp"
 #include "report/step/scenario_words.hpp"
 #include "titer/estimate/figures.hpp"
+#include "titer/input/words.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/lists.hpp"
@@ -21,22 +22,11 @@ namespace {
 constexpr std::size_t kMostInputs = 20;  // of the text
 constexpr std::size_t kWidestInput = 40;
 
-/// With its sign; "0 s" has none.
-std::string signed_text(Seconds time) { return (time > Seconds{} ? "+" : "") + format(time); }
-
 /// '+' for what B takes longer, '-' for what it takes less.
 std::string signed_bar(double share) { return bar_text(std::abs(share), share < 0 ? '-' : '+'); }
 
 std::string value_text(const Value& value) {
   return value.kind == Value::Kind::null ? "(none)" : bare_text(value);
-}
-
-std::string shortened(std::string text) {
-  if (text.size() > kWidestInput) {
-    text.resize(kWidestInput - 3);
-    text += "...";
-  }
-  return text;
 }
 
 std::string joined_paths(const Contribution& contribution) {
@@ -178,8 +168,8 @@ TextView memory_difference_text(const Difference& found) {
 
 Figures input_figures(const InputChange& change) {
   return {{"path", change.path, kNoHeading},
-          {"a", Datum(change.from, shortened(value_text(change.from))), "A"},
-          {"b", Datum(change.to, shortened(value_text(change.to))), "B"}};
+          {"a", Datum(change.from, shortened(value_text(change.from), kWidestInput)), "A"},
+          {"b", Datum(change.to, shortened(value_text(change.to), kWidestInput)), "B"}};
 }
 
 TextView inputs_text(const Difference& found) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/plot/study_plots.hpp"
+#include "report/step/scenario_words.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/units/text.hpp"
 
@@ -14,10 +15,6 @@ namespace {
 constexpr double kSmallPart = 0.005;  // of the measured time: too small for a line by itself
 
 double off(const DoctorReport& report) { return *report.measured / *report.predicted - 1; }
-
-bool is_inside(const DoctorReport& report) {
-  return report.bar && report.bar->low <= *report.measured && *report.measured <= report.bar->high;
-}
 
 /// "measured 16.5 s (train.log), predicted 14.2 s: 2.3 s more, 16.1 %"
 std::string doctor_verdict(const DoctorReport& report) {
@@ -43,12 +40,7 @@ std::string doctor_verdict(const DoctorReport& report) {
                                  more ? "more" : "less",
                                  100 * std::abs(off(report)));
   if (report.bar) {
-    text += fmt::format("four of five are expected between {} and {}: {}\n",
-                        format(report.bar->low),
-                        format(report.bar->high),
-                        is_inside(report)
-                            ? "this is one of them"
-                            : "this is none of them, so something is not as the run says");
+    text += expected_words(*report.bar, *report.measured) + "\n";
   }
   return text;
 }
@@ -86,9 +78,6 @@ Figures trial_figures(const DoctorTrial& trial) {
 
 /// The causes, the largest first, those that are too small to matter in one line.
 std::vector<Row> cause_lines(const DoctorReport& report) {
-  const auto signed_time = [](Seconds time) {
-    return (time < Seconds{} ? "-" : "+") + format(time < Seconds{} ? -time : time);
-  };
   std::vector<Row> rows;
   Seconds small;
   std::size_t count = 0;
@@ -98,11 +87,11 @@ std::vector<Row> cause_lines(const DoctorReport& report) {
       small += cause.time;
       ++count;
     } else {
-      rows.push_back({signed_time(cause.time), fmt::format("{}: {}", cause.name, cause.evidence)});
+      rows.push_back({signed_text(cause.time), fmt::format("{}: {}", cause.name, cause.evidence)});
     }
   }
   if (count > 0) {
-    rows.push_back({signed_time(small), fmt::format("{} smaller differences together", count)});
+    rows.push_back({signed_text(small), fmt::format("{} smaller differences together", count)});
   }
   return rows;
 }

@@ -203,12 +203,8 @@ std::string software_text(const Search& search,
 
 /// How sure the best plan's time is.
 std::string evidence_text(const StepResult& best) {
-  const std::string spread = best.error_bar
-                                 ? fmt::format("; the best: four of five between {} and {}",
-                                               format(best.error_bar->low),
-                                               format(best.error_bar->high))
-                                 : "";
-  return fmt::format("  basis: {} figures{}\n", name(best.grade), spread);
+  return fmt::format(
+      "  basis: {} figures{}\n", name(best.grade), bar_words("; the best: ", best.error_bar));
 }
 
 /// The keys in which plans that are alike differ: "rank_order, tensor_overlap".

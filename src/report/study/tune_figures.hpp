@@ -8,8 +8,6 @@
 
 namespace titer {
 
-/// "tensor 8 -> 4, data 2 -> 4"
-[[nodiscard]] std::string change_words(const Tuning& tuning);
 /// A row for each change, singles before pairs, below one of the run.
 [[nodiscard]] FigureRows tune_rows(const TuneReport& report);
 [[nodiscard]] Figures tune_figures(const TuneReport& report, const std::vector<std::string>& notes);

@@ -22,10 +22,6 @@ constexpr std::size_t kMostUntried = 400;  // characters of what the software la
 
 std::string percent_less(double gain) { return fmt::format("{:+.1f} %", -100 * gain); }
 
-std::string odds_text(double odds) {
-  return fmt::format("{} ({:.0f} %)", odds_words(odds), 100 * odds);
-}
-
 /// Those that may be made, the fastest first: of each knob, or two of them, its best setting.
 std::vector<const Tuning*> shown_tunings(const TuneReport& report) {
   std::vector<const Tuning*> list;
@@ -95,21 +91,12 @@ std::string measured_text(const TuneReport& report) {
   }
   const StepResult& base = report.probe->base();
   const double off = base.iteration_time / *report.measured - 1;
-  std::string bar;
-  if (base.error_bar) {
-    const bool inside =
-        base.error_bar->low <= *report.measured && *report.measured <= base.error_bar->high;
-    bar = fmt::format(
-        "; four of five are expected between {} and {}: {}",
-        format(base.error_bar->low),
-        format(base.error_bar->high),
-        inside ? "it is one of them" : "it is none of them, so something is not as the run says");
-  }
-  return fmt::format("measured {}: the prediction of {} is {:+.1f} % off{}\n",
-                     format(*report.measured),
-                     format(base.iteration_time),
-                     100 * off,
-                     bar);
+  return fmt::format(
+      "measured {}: the prediction of {} is {:+.1f} % off{}\n",
+      format(*report.measured),
+      format(base.iteration_time),
+      100 * off,
+      base.error_bar ? "; " + expected_words(*base.error_bar, *report.measured) : "");
 }
 
 FigureRows shown_rows(const TuneReport& report, const std::vector<const Tuning*>& shown) {
@@ -206,6 +193,10 @@ std::string lacking_text(const TuneReport& report) {
 }
 
 }  // namespace
+
+std::string odds_text(double odds) {
+  return fmt::format("{} ({:.0f} %)", odds_words(odds), 100 * odds);
+}
 
 View tune_view(const TuneReport& report, const std::vector<std::string>& notes) {
   const std::vector<const Tuning*> shown = shown_tunings(report);

@@ -21,6 +21,11 @@ struct TuneReport {
   std::function<std::vector<std::string>(const Tuning&)> flags{};
 };
 
+/// "tensor 8 -> 4, data 2 -> 4"
+[[nodiscard]] std::string change_words(const Tuning& tuning);
+/// "likely (73 %)": how sure a gain is.
+[[nodiscard]] std::string odds_text(double odds);
+
 /// A row for each change, singles before pairs. `notes`: of the run.
 [[nodiscard]] View tune_view(const TuneReport& report, const std::vector<std::string>& notes = {});
 
