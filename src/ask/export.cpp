@@ -143,8 +143,7 @@ ExportOutcome outcome_of(const std::string& format,
                          const LaunchFile& launch = {}) {
   ExportOutcome outcome{{}, notes};
   outcome.view.title = "The run for " + format;
-  outcome.view.figures = {{"format_version", kFormatVersion},
-                          {"format", format},
+  outcome.view.figures = {{"format", format},
                           {"text", text},
                           {"elsewhere", launch.elsewhere},
                           {"lost", launch.lost},

@@ -59,11 +59,15 @@ std::string View::as_csv() const {
 }
 
 Value View::as_json() const {
-  return long_json ? parse_json(long_json(), "answer").root : json_of(figures);
+  return long_json ? parse_json(long_json(), "answer").root : answer_json(figures);
 }
 
 std::string View::json_text() const {
-  return long_json ? long_json() : to_json(json_of(figures)) + "\n";
+  return long_json ? long_json() : to_json(answer_json(figures)) + "\n";
+}
+
+Value answer_json(const Figures& figures) {
+  return json_of(joined({{"format_version", kFormatVersion}}, figures));
 }
 
 void add_notes(const std::vector<std::string>& notes, View& view) {

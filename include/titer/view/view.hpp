@@ -65,6 +65,9 @@ struct ReportOrigin {
 /// same view and origin are the same bytes.
 [[nodiscard]] std::string html_of(const View& view, const ReportOrigin& origin);
 
+/// The tree of an answer, with the version of its figures in front.
+[[nodiscard]] Value answer_json(const Figures& figures);
+
 /// "note: …", a line each.
 [[nodiscard]] std::string notes_text(const std::vector<std::string>& notes);
 /// The list of them; left out where there are none.

@@ -198,8 +198,7 @@ void check_request(const CalibrateRequest& request, CalibrationKind kind, const 
 
 /// As far as a document can tell it: whether the fit is evidence, and the new data.
 Figures calibration_figures(const Calibration& calibration, const Document& profile) {
-  return {{"format_version", kFormatVersion},
-          {"sound", calibration.is_sound()},
+  return {{"sound", calibration.is_sound()},
           {"objections", calibration.objections},
           {"profile", Datum(profile.root)}};
 }

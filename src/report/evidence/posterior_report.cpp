@@ -29,37 +29,23 @@ Figures given_trial_figures(const GivenTrial& trial) {
 }
 
 /// Each family counts once, however many runs it has.
-double mean_over(std::span<const GivenTrial> trials, double (*of)(const GivenTrial&)) {
-  const std::vector<double> values =
-      each_of(trials, [&](const GivenTrial& trial) { return of(trial); });
-  return mean_of(values);
-}
-
-Figures mean_figures(std::span<const GivenTrial> trials) {
-  std::size_t others = 0;
+GivenTrial mean_trial(std::span<const GivenTrial> trials) {
+  const auto mean = [&](const auto& of) { return mean_of(each_of(trials, of)); };
+  const auto before = [](const GivenTrial& trial) { return trial.before.mean; };
+  GivenTrial all{.family = "mean of all",
+                 .stack = "",
+                 .chip = "",
+                 .given = {},
+                 .before = {.mean = mean(before)},
+                 .after = {}};
   for (const GivenTrial& trial : trials) {
-    others += trial.after.rows;
+    all.after.rows += trial.after.rows;
   }
-  const auto mean = [&](double (*of)(const GivenTrial&)) {
-    return in_percent(mean_over(trials, of));
-  };
-  return {{"family", "mean of all", "family"},
-          {"", "", "stack"},
-          {"", "", "chip"},
-          {"others", others, "others"},
-          {"mape_before_pct",
-           mean([](const GivenTrial& trial) { return trial.before.mean; }),
-           "mean error % before"},
-          {"mape_pct", mean([](const GivenTrial& trial) { return trial.after.mean; }), "with them"},
-          {"median_ape_pct",
-           mean([](const GivenTrial& trial) { return trial.after.median; }),
-           "median"},
-          {"p90_ape_pct", mean([](const GivenTrial& trial) { return trial.after.p90; }), "p90"},
-          {"coverage80",
-           Datum(mean_over(trials,
-                           [](const GivenTrial& trial) { return trial.coverage80.value_or(0.0); }),
-                 kShareOf),
-           "in 80 % bars"}};
+  all.after.mean = mean([](const GivenTrial& trial) { return trial.after.mean; });
+  all.after.median = mean([](const GivenTrial& trial) { return trial.after.median; });
+  all.after.p90 = mean([](const GivenTrial& trial) { return trial.after.p90; });
+  all.coverage80 = mean([](const GivenTrial& trial) { return trial.coverage80.value_or(0.0); });
+  return all;
 }
 
 }  // namespace
@@ -76,34 +62,27 @@ View given_view(std::span<const GivenTrial> trials, std::size_t given, std::size
   if (trials.empty()) {
     text.add("no family has as many\n");
     return {.text = std::move(text),
-            .figures = {{"format_version", kFormatVersion}, {"families", FigureRows()}},
+            .figures = {{"families", FigureRows()}},
             .rows = {},
             .columns = {}};
   }
   const FigureRows rows = rows_of(trials, given_trial_figures);
-  const Figures mean = mean_figures(trials);
+  const GivenTrial all = mean_trial(trials);
+  Figures mean = given_trial_figures(all);
+  mean.pop_back();  // nothing is given of all
   FigureRows shown = rows;
   shown.push_back(mean);
   text.table(shown, "lllr");
   const auto better = static_cast<std::size_t>(std::ranges::count_if(
       trials, [](const GivenTrial& trial) { return trial.after.mean < trial.before.mean; }));
   text.add(fmt::format("\nof {} families {} are nearer with them\n", trials.size(), better));
-  return {
-      .text = std::move(text),
-      .figures = {{"format_version", kFormatVersion},
-                  {"given", given},
-                  {"mean", mean},
-                  {"families", rows}},
-      .rows = rows,
-      .columns = {},
-      .headline = {
-          {"", trials.size(), "families"},
-          {"",
-           Datum(mean_over(trials, [](const GivenTrial& t) { return t.before.mean; }), kPercent),
-           "mean error before"},
-          {"",
-           Datum(mean_over(trials, [](const GivenTrial& t) { return t.after.mean; }), kPercent),
-           "mean error with them"}}};
+  return {.text = std::move(text),
+          .figures = {{"given", given}, {"mean", mean}, {"families", rows}},
+          .rows = rows,
+          .columns = {},
+          .headline = {{"", trials.size(), "families"},
+                       {"", Datum(all.before.mean, kPercent), "mean error before"},
+                       {"", Datum(all.after.mean, kPercent), "mean error with them"}}};
 }
 
 }  // namespace titer

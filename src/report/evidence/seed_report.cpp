@@ -179,8 +179,7 @@ std::string seed_text(const SeedReport& report) {
 View seed_view(std::span<const SeedReport> reports, bool in_full) {
   View view{
       .text = in_full ? TextView() : TextView(seed_list_text(reports)),
-      .figures = {{"format_version", kFormatVersion},
-                  {"totals", totals_figures(seed_totals(reports))},
+      .figures = {{"totals", totals_figures(seed_totals(reports))},
                   {"unmet", rows_of(figures_that_are(CheckStatus::unmet, reports), unmet_figures)},
                   {"seeds", rows_of(reports, seed_figures)}},
       .rows = {},

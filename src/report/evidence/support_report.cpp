@@ -129,10 +129,7 @@ void add_support(std::span<const SupportCell> cells, const Combination& asked, V
 View support_view(std::span<const SupportCell> cells, const std::optional<Combination>& asked) {
   const SupportCell all = total(cells, [](const Combination&) { return true; });
   const FigureRows rows = rows_of(cells, cell_figures);
-  View view{.text = {},
-            .figures = {{"format_version", kFormatVersion}},
-            .rows = rows,
-            .columns = std::string(kSupportColumns)};
+  View view{.text = {}, .figures = {}, .rows = rows, .columns = std::string(kSupportColumns)};
   if (asked) {
     const FigureRows like = likeness_rows(cells, *asked);
     view.text.add(words_of(*asked) + "\n\n");

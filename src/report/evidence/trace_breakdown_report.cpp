@@ -206,8 +206,7 @@ Figures kind_figures(const KindUse& use) {
 Figures trace_figures(const StepBreakdown& measured,
                       const TraceComparison& comparison,
                       const std::string& title) {
-  const Figures head = {{"format_version", kFormatVersion},
-                        {"source", measured.source},
+  const Figures head = {{"source", measured.source},
                         {"format", measured.format},
                         {"chip", said(measured.chip)},
                         {"rank", measured.rank},

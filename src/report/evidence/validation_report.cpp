@@ -265,8 +265,7 @@ std::string validation_csv(std::span<const Comparison> rows, const Figures& aske
 
 View validation_view(const ValidationView& view, const ValidationPicture& picture) {
   View report{.text = validation_text(view),
-              .figures = {{"format_version", kFormatVersion},
-                          {"groups", rows_of(view.groups, group_figures)},
+              .figures = {{"groups", rows_of(view.groups, group_figures)},
                           {"decisions", decisions_figures(view.decisions)}},
               .rows = {},
               .columns = {},

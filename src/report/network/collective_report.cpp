@@ -330,19 +330,18 @@ View collective_view(const Cluster& cluster,
   const Figures group = {{"ranks", desk.group().group.ranks()},
                          {"nodes", desk.group().group.nodes},
                          {"groups", desk.groups()}};
-  View view{
-      .text =
-          of_sizes ? sizes_text(cluster, desk, results) : one_text(cluster, desk, results.front()),
-      .figures = joined({{"format_version", kFormatVersion}, {"cluster", cluster.name}}, group),
-      .rows = {},
-      .columns =
-          "op bytes ranks nodes groups fidelity algorithm time_s closed_time_s "
-          "algorithm_bandwidth_Bps bus_bandwidth_Bps busiest_link=busiest.link "
-          "busiest_link_bytes=busiest.bytes busiest_link_time_s=busiest.time_s "
-          "measured_time_s measured_grade by_closed_form by_closed_form_time_s "
-          "grade low_s=error_bar.low_s high_s=error_bar.high_s",
-      .headline = collective_headline(desk, results),
-      .plots = collective_plots(desk, results)};
+  View view{.text = of_sizes ? sizes_text(cluster, desk, results)
+                             : one_text(cluster, desk, results.front()),
+            .figures = joined({{"cluster", cluster.name}}, group),
+            .rows = {},
+            .columns =
+                "op bytes ranks nodes groups fidelity algorithm time_s closed_time_s "
+                "algorithm_bandwidth_Bps bus_bandwidth_Bps busiest_link=busiest.link "
+                "busiest_link_bytes=busiest.bytes busiest_link_time_s=busiest.time_s "
+                "measured_time_s measured_grade by_closed_form by_closed_form_time_s "
+                "grade low_s=error_bar.low_s high_s=error_bar.high_s",
+            .headline = collective_headline(desk, results),
+            .plots = collective_plots(desk, results)};
   FigureRows list;
   for (const CollectiveResult& result : results) {
     const Figures figures = collective_figures(desk, result);

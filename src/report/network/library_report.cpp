@@ -67,7 +67,7 @@ View library_view(const std::string& what,
             .columns = {},
             .headline = library_headline(results),
             .plots = library_plots(results)};
-  view.figures = {{"format_version", kFormatVersion}, {"collective", what}, {"results", view.rows}};
+  view.figures = {{"collective", what}, {"results", view.rows}};
   view.text.table(view.rows, results.front().measured ? "rrrrllr" : "rrllr");
   if (results.size() == 1) {
     view.text.add("\nwhy: the least expected time of those enabled\n")

@@ -140,7 +140,7 @@ View network_comparison_view(const Scenario& scenario, const std::vector<Network
   View view{.text = title + "\ntraining: " + training_words(scenario) +
                     "\nfidelity network: transfers share the links; their algorithms are the "
                     "fastest there\n\n",
-            .figures = joined({{"format_version", kFormatVersion}, {"title", title}}, asked),
+            .figures = joined({{"title", title}}, asked),
             .rows = rows,
             .columns =
                 "topology oversubscription failed_links routing port_Bps iteration_time_s slower "

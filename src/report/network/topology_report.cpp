@@ -117,8 +117,7 @@ Figures topology_figures(const TopologyView& view, const TopologySummary& summar
   }
   const std::string failed =
       view.named.failures.any() ? failures_text(view.named.failures) : std::string();
-  return {{"format_version", kFormatVersion},
-          {"name", view.named.name},
+  return {{"name", view.named.name},
           {"title", view.named.title},
           {"family", family_name(view.named.family)},
           {"source", view.named.source},

@@ -163,11 +163,10 @@ Value traffic_matrix_json(const TrafficMatrixView& view) {
   for (const auto& [kind, found] : statistics_of(view)) {
     kinds.push_back({std::string(kind), statistics_figures(found)});
   }
-  return json_of({{"format_version", kFormatVersion},
-                  {"title", view.title},
-                  {"devices", view.matrix.ranks()},
-                  {"devices_per_node", view.devices_per_node},
-                  {"kinds", kinds}})
+  return answer_json({{"title", view.title},
+                      {"devices", view.matrix.ranks()},
+                      {"devices_per_node", view.devices_per_node},
+                      {"kinds", kinds}})
       .add("pairs", objects_of(view.matrix.pairs(), traffic_pair_figures));
 }
 
@@ -231,7 +230,7 @@ View expert_iterations_view(const std::string& title,
   View view{.text = title +
                     "\nexpert traffic of one iteration after the other, of the pairs of its "
                     "groups\n\n",
-            .figures = {{"format_version", kFormatVersion}},
+            .figures = {},
             .rows = rows_of(iterations, iteration_figures),
             .columns =
                 "iteration exponent bytes=statistics.bytes pairs=statistics.pairs "

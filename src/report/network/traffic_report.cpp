@@ -134,8 +134,7 @@ View routes_view(const Router& router, const RouteView& view) {
     }
   }
   return {.text = route_text(router, view),
-          .figures = {{"format_version", kFormatVersion},
-                      {"from", topology.label(view.from)},
+          .figures = {{"from", topology.label(view.from)},
                       {"to", topology.label(view.to)},
                       {"links", view.routes.front().size()},
                       {"wire_latency_s", router.latency(view.routes.front())},
@@ -152,8 +151,7 @@ View loads_view(const Topology& topology, const LoadView& view) {
   });
   const auto busiest = view.busiest ? std::optional(view.busiest->time) : std::nullopt;
   return {.text = load_text(view, links),
-          .figures = {{"format_version", kFormatVersion},
-                      {"traffic", view.what},
+          .figures = {{"traffic", view.what},
                       if_any({"busiest_link_time_s", busiest}),
                       if_any({"halves_time_s", view.halves}),
                       {"routing", name_of(view.routing)},
@@ -192,10 +190,7 @@ View flows_view(const Topology& topology, const FlowView& view) {
       .table(shown, "ll")
       .add(more > 0 ? fmt::format("  and {} more (--format csv shows all)\n", more) : "");
   return {.text = text,
-          .figures = {{"format_version", kFormatVersion},
-                      {"traffic", view.what},
-                      {"time_s", last},
-                      {"demands", rows}},
+          .figures = {{"traffic", view.what}, {"time_s", last}, {"demands", rows}},
           .rows = rows,
           .columns = "from to bytes time_s bytes_per_s"};
 }

@@ -31,8 +31,7 @@ Figures section_figures(const Section& section) {
 
 View explain_view(const std::vector<Section>& sections) {
   View view{.text = {},
-            .figures = {{"format_version", kFormatVersion},
-                        {"sections", rows_of(sections, section_figures)}},
+            .figures = {{"sections", rows_of(sections, section_figures)}},
             .rows = {},
             .columns = "section term=name formula numbers value source"};
   for (const Section& section : sections) {

@@ -86,8 +86,7 @@ View check_view(const Scenario& scenario,
   const FigureRows rows = {joined(figures, {notes_column(notes)})};
   return {
       .text = notes_text(notes) + sentence + "\n",
-      .figures = joined({{.key = "format_version", .datum = kFormatVersion}},
-                        joined(figures, {notes_figure(notes)})),
+      .figures = joined(figures, {notes_figure(notes)}),
       .rows = rows,
       .columns = column_names(rows),
       .title = step_title(scenario),

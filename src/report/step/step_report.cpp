@@ -199,7 +199,7 @@ Figures step_figures(const Scenario& scenario,
                      const StepResult& result,
                      const std::vector<FitAdvice>& advice,
                      const std::vector<std::string>& notes) {
-  Figures figures = {{"format_version", kFormatVersion}, {"scenario", asked_figures(scenario)}};
+  Figures figures = {{"scenario", asked_figures(scenario)}};
   figures = joined(figures, rate_figures(result));
   figures = joined(figures,
                    {{"breakdown_s", part_figures(kBreakdownParts, result.breakdown)},

@@ -290,7 +290,7 @@ View capacity_view(const CapacityQuestion& question, const CapacityResult& resul
   const double margin = memory_margin(result);
   View view{.text = capacity_title(question) + "\ntraining: " + training_words(question.scenario) +
                     "\nplans: " + memory_margin_words(margin) + "\n" + asked_text(question) + "\n",
-            .figures = {{"format_version", kFormatVersion}, {"title", capacity_title(question)}},
+            .figures = {{"title", capacity_title(question)}},
             .rows = rows_of(points, [&](const Figures& point) { return joined(point, asked); }),
             .columns = capacity_columns(question),
             .headline = answers_headline(question, result),

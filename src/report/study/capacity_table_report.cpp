@@ -287,7 +287,7 @@ View capacity_table_view(const CapacityTable& table,
               "\nprices: " +
               (differs(table, prices_of) ? "of each row its own" : prices_words(question, false)) +
               "\n" + order_text(order) + "\n",
-      .figures = {{"format_version", kFormatVersion}, {"title", title(table)}, {"rows", figures}},
+      .figures = {{"title", title(table)}, {"rows", figures}},
       .rows = figures,
       .columns = std::string(kCapacityColumns) +
                  " possible miss fits grade memory_peak_bytes memory_capacity_bytes reason",

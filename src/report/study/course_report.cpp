@@ -167,8 +167,7 @@ View course_view(const Course& course, const CourseResult& result) {
   auto [kind, rows, all] = std::visit([](const auto& one) { return figures_of(one); }, result);
   const std::vector<std::string> problems = too_large(result);
   View view{.text = course.title + "\n\n",
-            .figures = {{"format_version", kFormatVersion},
-                        {"title", course.title},
+            .figures = {{"title", course.title},
                         {"kind", kind},
                         {"rows", rows},
                         {"all", all},

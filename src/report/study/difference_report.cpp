@@ -277,9 +277,7 @@ FigureRows table_of(const Difference& found) {
 }  // namespace
 
 View difference_view(const Difference& found) {
-  const Figures head = {{"format_version", kFormatVersion},
-                        {"question", asked_pairs(found)},
-                        {"ratios", ratio_figures(found)}};
+  const Figures head = {{"question", asked_pairs(found)}, {"ratios", ratio_figures(found)}};
   return {.text = comparison_text(found),
           .figures = joined(joined(head, pairs_of(compared_rates(found))),
                             {{"breakdown_s", pairs_of(compared_parts(found))},

@@ -124,7 +124,7 @@ void add_lines(TextView& text, std::string_view title, const std::vector<std::st
 Figures doctor_tree(const DoctorReport& report,
                     const FigureRows& causes,
                     const std::vector<std::string>& notes) {
-  Figures figures = {{"format_version", kFormatVersion}};
+  Figures figures;
   if (report.scenario) {
     figures.push_back({"scenario", asked_figures(*report.scenario)});
   }

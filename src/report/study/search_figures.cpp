@@ -189,8 +189,7 @@ Figures search_figures(const Search& search,
   const auto found = [&](const FoundPlan& plan) {
     return plan_figures(plan, answer.plans.front().plan);
   };
-  return {{"format_version", kFormatVersion},
-          {"objectives", objectives},
+  return {{"objectives", objectives},
           if_any({"model", said(answer.model)}),
           {"scenario", searched_figures(search, answer)},
           {"space", space_figures(searched(search, answer))},

@@ -160,8 +160,7 @@ Figures sensitivity_figures(const SensitivityReport& report) {
   if (report.break_even) {
     break_even = rows_of(*report.break_even, break_even_figures);
   }
-  return {{"format_version", kFormatVersion},
-          {"of", found.of},
+  return {{"of", found.of},
           {"outcome", found.outcome},
           {"figures", rows_of(found.figures, effect_figures)},
           {"counts", rows_of(found.counts, count_effect_figures)},

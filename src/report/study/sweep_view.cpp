@@ -141,8 +141,7 @@ class SweptTable {
   }
 
   [[nodiscard]] Figures tree() const {
-    return {{"format_version", kFormatVersion},
-            {"subject", subject()},
+    return {{"subject", subject()},
             {"rows", rows_.rows()},
             {"fit", found_.size()},
             {"fastest", best_rows()}};

@@ -129,8 +129,7 @@ Figures tune_figures(const TuneReport& report, const std::vector<std::string>& n
     const Tuning* found = report.answer.best(other_numbers);
     return found == nullptr ? Datum() : Datum(of(*found));
   };
-  return {{"format_version", kFormatVersion},
-          {"scenario", asked_figures(report.probe->scenario())},
+  return {{"scenario", asked_figures(report.probe->scenario())},
           {"run", base_figures(report)},
           {"best", best(false)},
           {"best_with_other_numbers", best(true)},
