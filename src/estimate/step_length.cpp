@@ -13,8 +13,6 @@
 namespace titer {
 namespace {
 
-constexpr Seconds kDay = 24 * kHour;
-
 /// Every pass of a block once, whether its schedule has it or not, and all transfers.
 Seconds whole_work(const BlockCost& cost) {
   Seconds sum;

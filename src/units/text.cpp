@@ -29,7 +29,6 @@ constexpr double kGi = kMi * kKi;
 constexpr double kTi = kGi * kKi;
 constexpr double kPi = kTi * kKi;
 constexpr double kBit = 1.0 / 8.0;  // in bytes
-constexpr double kDay = 86400.0;    // in seconds
 
 /// The units of one dimension, smallest first, with a sample for messages.
 template <class Q>
@@ -49,17 +48,17 @@ struct Table<Seconds> {
       Unit{"s", 1.0, Use::shown},
       Unit{"min", 60.0, Use::listed},  // iteration times are compared in seconds
       Unit{"h", 3600.0, Use::shown},
-      Unit{"d", kDay, Use::understood},
-      Unit{"day", kDay, Use::understood},
-      Unit{"days", kDay, Use::listed},
-      Unit{"w", 7 * kDay, Use::understood},
-      Unit{"week", 7 * kDay, Use::understood},
-      Unit{"weeks", 7 * kDay, Use::listed},
+      Unit{"d", kDay.si(), Use::understood},
+      Unit{"day", kDay.si(), Use::understood},
+      Unit{"days", kDay.si(), Use::listed},
+      Unit{"w", 7 * kDay.si(), Use::understood},
+      Unit{"week", 7 * kDay.si(), Use::understood},
+      Unit{"weeks", 7 * kDay.si(), Use::listed},
       // Of deadlines: not a twelfth of a year.
-      Unit{"month", 30 * kDay, Use::understood},
-      Unit{"months", 30 * kDay, Use::listed},
-      Unit{"year", 365 * kDay, Use::understood},
-      Unit{"years", 365 * kDay, Use::listed},
+      Unit{"month", 30 * kDay.si(), Use::understood},
+      Unit{"months", 30 * kDay.si(), Use::listed},
+      Unit{"year", 365 * kDay.si(), Use::understood},
+      Unit{"years", 365 * kDay.si(), Use::listed},
   };
 };
 

@@ -151,7 +151,7 @@ struct CapacityYear {
 };
 
 /// Which other deadline an answer has a look at.
-inline constexpr Seconds kLater = Seconds::from_si(7 * 86400.0);
+inline constexpr Seconds kLater = 7 * kDay;
 
 /// By which the interfaces between nodes are faster that an answer has a look at.
 inline constexpr double kFasterNetwork = 2;

@@ -12,7 +12,7 @@
 
 namespace titer {
 
-inline constexpr Seconds kMonth = Seconds::from_si(30 * 86400.0);
+inline constexpr Seconds kMonth = 30 * kDay;
 
 /// Money beside that for devices.
 struct SideCosts {

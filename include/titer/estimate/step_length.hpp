@@ -8,7 +8,7 @@
 namespace titer {
 
 /// 53 days: a little less than the 2^62 picoseconds that are counted.
-inline constexpr Seconds kLongestStep = 53 * 24 * kHour;
+inline constexpr Seconds kLongestStep = 53 * kDay;
 
 /// Throws InputError, which names the limit. `step`: how long it is, where that is known.
 [[noreturn]] void refuse_length(std::optional<Seconds> step = {});

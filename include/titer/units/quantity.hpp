@@ -77,6 +77,7 @@ using FlopsPerSecond = Quantity<-1, 0, 1>;
 using Watts = Quantity<-1, 0, 0, 1>;
 
 inline constexpr Seconds kHour = Seconds::from_si(3600);
+inline constexpr Seconds kDay = Seconds::from_si(86400);
 
 /// Literals: `12_us`, `80_GiB`, `400_Gbps`, `312_TFLOPps`. GB is 10^9 bytes, GiB 2^30, Gbps bits.
 inline namespace literals {

@@ -15,8 +15,6 @@
 namespace titer {
 namespace {
 
-constexpr Seconds kDay = Seconds::from_si(86400);
-
 /// Tokens in a second of the whole time.
 double useful_rate(const CapacityPoint& point) {
   return point.planned.step.tokens_per_s * point.goodput.fraction;

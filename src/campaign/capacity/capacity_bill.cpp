@@ -149,10 +149,9 @@ Seconds affordable_time(const CapacityQuestion& question,
                         const CapacityPoint& point,
                         double dollars,
                         Seconds longest) {
-  constexpr Seconds day = Seconds::from_si(86400);
   const auto cost = [&](Seconds time) { return *running_dollars(question, point, time); };
   if (question.escalation == Escalation{}) {
-    return std::min(longest, dollars / cost(day) * day);
+    return std::min(longest, dollars / cost(kDay) * kDay);
   }
   // More time costs more, but prices that fall may come to no more than so much, however long.
   Seconds paid{};

@@ -115,9 +115,8 @@ std::vector<Plot> capacity_plots(const CapacityQuestion& question, const Capacit
     deadline.push_back(
         {question.deadline->si(), fmt::format("deadline {} days", days(*question.deadline))});
   }
-  const double day = 86400;
   plots.push_back(over_devices(
-      result, std::move(times), {.label = "days", .scale = 1 / day}, std::move(deadline)));
+      result, std::move(times), {.label = "days", .scale = 1 / kDay.si()}, std::move(deadline)));
   const auto amount = [&](double dollars) { return question.currency.amount_of(dollars); };
   PlotSeries cost = series_of(
       question,

@@ -50,8 +50,7 @@ std::optional<Seconds> common_deadline(const std::vector<const CapacityRow*>& ro
 
 PlotBars day_bars(const std::vector<const CapacityRow*>& rows) {
   const std::optional<Seconds> deadline = common_deadline(rows);
-  constexpr double day = 86400;
-  PlotBars bars{.axis = {.label = "days", .scale = 1 / day, .from_zero = true},
+  PlotBars bars{.axis = {.label = "days", .scale = 1 / kDay.si(), .from_zero = true},
                 .parts = {{.name = ""}},
                 .bars = {}};
   for (const CapacityRow* row : rows) {

@@ -14,8 +14,6 @@
 namespace titer {
 namespace {
 
-constexpr Seconds kDay = Seconds::from_si(86400);
-
 std::string gap_words(const CapacityQuestion& question, const BillGap& gap) {
   if (gap.figure == BillGap::Figure::price) {
     return question.currency.words() + ": " + gap.reason +
