@@ -33,8 +33,8 @@ concept CollectiveAlgorithm = requires(Bytes size, const Group& group, const Fab
   { A::steps(size, group, fabric) } -> std::same_as<Steps>;
 };
 
-// What the algorithms that take one way have in common: along a ring, pair by pair, from each rank
-// to all others at once.
+// What algorithms that take the same ways have in common: along a ring, pair by pair, from each
+// rank to all others at once, inside the nodes and between them.
 
 /// Every rank sends to the next one only.
 struct RingAlgorithm {
@@ -60,6 +60,15 @@ struct ExchangeAlgorithm {
   static constexpr bool exact = true;
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return fabric.at(group.exchange_tier()).exists();
+  }
+};
+
+/// Ranks send inside their nodes and through the network.
+struct TwoTierAlgorithm {
+  static constexpr std::string_view needs = "several ranks on each of several nodes";
+  static constexpr bool exact = true;
+  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
+    return group.per_node > 1 && group.nodes > 1 && fabric.node.exists() && fabric.network.exists();
   }
 };
 

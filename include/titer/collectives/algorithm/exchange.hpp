@@ -8,13 +8,11 @@ namespace titer {
 
 /// All messages at once, those to the own node inside it, the others through the network:
 /// t = max(a_node + (g-1) S / (n B_node), a_net + (n-g) S / (n B_net)).
-struct TwoTierAllToAll {
+struct TwoTierAllToAll : TwoTierAlgorithm {
   static constexpr std::string_view name = "two-tier-direct";
   static constexpr std::string_view formula =
       "max(a_node + (g-1) S / (n B_node), a_net + (n-g) S / (n B_net))";
   static constexpr std::string_view source = "direct, each tier with its own traffic";
-  static constexpr std::string_view needs = "several ranks on each of several nodes";
-  static constexpr bool exact = true;
   static constexpr bool one_exchange = true;
 
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
@@ -39,13 +37,11 @@ struct TwoTierAllToAll {
 /// all nodes; then it sends each of them one message. All messages of a phase at once:
 /// t = a_node + (g-1) S / (g B_node) + a_net + (N-1) S / (N B_net).  [NCCL's PXN]
 /// Through the network go the same bytes as directly, in N-1 messages instead of n-g.
-struct RailAllToAll {
+struct RailAllToAll : TwoTierAlgorithm {
   static constexpr std::string_view name = "rail-direct";
   static constexpr std::string_view formula =
       "a_node + (g-1) S / (g B_node) + a_net + (N-1) S / (N B_net)";
   static constexpr std::string_view source = "NCCL PXN";
-  static constexpr std::string_view needs = "several ranks on each of several nodes";
-  static constexpr bool exact = true;
 
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
     return TwoTierAllToAll::applies(group, fabric);

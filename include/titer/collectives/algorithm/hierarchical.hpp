@@ -10,17 +10,12 @@ namespace titer {
 /// once, each on its ranks' share of the NICs), all-gather inside:
 /// t = 2 (g-1) (alpha_node + S / (g B_node)) + 2 (N-1) (alpha_net + S / (n B_net)), n = g N.
 /// [ring of Patarasuk & Yuan 2009 on each tier; peers: NCCL on rail-optimised networks]
-struct HierarchicalAllReduce {
+struct HierarchicalAllReduce : TwoTierAlgorithm {
   static constexpr std::string_view name = "hierarchical";
   static constexpr std::string_view formula =
       "2 (g-1) (a_node + S / (g B_node)) + 2 (N-1) (a_net + S / (g N B_net))";
   static constexpr std::string_view source = "Patarasuk & Yuan 2009, on each of two tiers";
-  static constexpr std::string_view needs = "several ranks on each of several nodes";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return group.per_node > 1 && group.nodes > 1 && fabric.node.exists() && fabric.network.exists();
-  }
   [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return fabric.node.shares(2 * (group.per_node - 1), size / group.per_node) +
            fabric.network.time(2 * (group.nodes - 1), size / group.ranks());

@@ -35,17 +35,13 @@ namespace titer {
 /// All-reduce, at most 2 (N a_net + (n-N) a_node - min(a_net, a_node)) +
 /// 2 (n-1) max(S / (n g B_net), (g-1) S / (n g B_node)).
 /// [Patarasuk & Yuan 2009 on every rail; NCCL's rings on nodes of several NICs]
-struct MultiRailRingsAllReduce {
+struct MultiRailRingsAllReduce : TwoTierAlgorithm {
   static constexpr std::string_view name = "multi-rail-rings";
   static constexpr std::string_view formula =
       "2 (N a_net + (n-N) a_node - min(a)) + 2 (n-1)/(n g) S max(1/B_net, (g-1)/B_node)";
   static constexpr std::string_view source = "Patarasuk & Yuan 2009, a ring per rail";
-  static constexpr std::string_view needs = "several ranks on each of several nodes";
   static constexpr bool exact = false;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return group.per_node > 1 && group.nodes > 1 && fabric.node.exists() && fabric.network.exists();
-  }
   [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return multi_rail_time(2, size, group, fabric);
   }

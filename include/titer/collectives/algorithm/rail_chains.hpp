@@ -2,7 +2,7 @@
 // Reduces to rank 0 and broadcasts from it along chains through all ranks of several nodes, one for
 // each rank of a node, so that every NIC has a chain of its own. g ranks on each of N nodes.
 
-#include "titer/collectives/algorithm/multi_rail.hpp"
+#include "titer/collectives/algorithm.hpp"
 
 namespace titer {
 
@@ -30,18 +30,14 @@ struct RailChains {
 };
 
 /// Reduce. [NCCL's channels: a chain for each NIC, through all ranks of a node]
-struct RailChainsReduce {
+struct RailChainsReduce : TwoTierAlgorithm {
   static constexpr std::string_view name = "multi-rail-chains";
   static constexpr std::string_view formula =
       "(N-1) t_net + N (g-1) t_node + (k-1) max(t_net, t_node), "
       "t_net = a_net + S / (g k B_net), t_node = a_node + S / (k B_node)";
   static constexpr std::string_view source = "Chan et al. 2007, a chain per rail";
-  static constexpr std::string_view needs = MultiRailRingsAllReduce::needs;
   static constexpr bool exact = false;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return MultiRailRingsAllReduce::applies(group, fabric);
-  }
   [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     return RailChains{size, group}.time(fabric);
   }

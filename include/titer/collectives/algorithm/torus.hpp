@@ -23,6 +23,15 @@ namespace titer {
   return group.torus.axes >= 1 && group.torus.ranks() == group.ranks();
 }
 
+/// Messages go along the axes, from neighbour to neighbour.
+struct TorusAlgorithm {
+  static constexpr std::string_view needs = "ranks that are a torus, or a box of one";
+  static constexpr bool exact = true;
+  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
+    return is_torus(group) && fabric.wire.exists();
+  }
+};
+
 /// How long an axis takes for the bytes of one message, in those of a ring of wires of its own.
 [[nodiscard]] constexpr double wire_cost(const TorusShape& torus, std::size_t axis) {
   return torus.sharing[axis] / (is_two_way(torus, axis) ? 2 : 1);
@@ -110,17 +119,12 @@ struct WireLoad {
 /// line; axes with wider wires are counted first. [Barnett, van de Geijn et al. 1993; Chan et al.
 /// 2007; over every k-th chip of an axis: Kumar et al. 2021]
 /// With a wrap on all axes: sum of (p_i - 1) a + (1 - 1/P) S / (2 B). A mesh takes twice that.
-struct TorusAllGather {
+struct TorusAllGather : TorusAlgorithm {
   static constexpr std::string_view name = "torus-bucket";
   static constexpr std::string_view formula =
       "sum_i (p_i-1) (a + S / (w_i p_1..p_i B)), w: 2 on a ring, 1 on a line";
   static constexpr std::string_view source = "Barnett, van de Geijn et al. 1993; Chan et al. 2007";
-  static constexpr std::string_view needs = "ranks that are a torus, or a box of one";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return is_torus(group) && fabric.wire.exists();
-  }
   [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const WireLoad load = bucket_load(group.torus);
     return fabric.wire.stream(load.messages, load.share * size);

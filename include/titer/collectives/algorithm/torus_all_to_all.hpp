@@ -32,18 +32,13 @@ namespace titer {
 
 /// t = sum over the axes of h a + f S / B; a ring of length p: h = floor(p/2) hops,
 /// f = floor(p^2/4) / (2 p); a line: twice that (but h = 1 for p = 2).
-struct TorusAllToAll {
+struct TorusAllToAll : TorusAlgorithm {
   static constexpr std::string_view name = "torus-bucket";
   static constexpr std::string_view formula =
       "sum_i h_i a + f_i S / B, h = floor(p/2), f = floor(p^2/4) / (2 p) on a ring, twice on a "
       "line";
   static constexpr std::string_view source = "ring exchange by hops, axis by axis (derived)";
-  static constexpr std::string_view needs = "ranks that are a torus, or a box of one";
-  static constexpr bool exact = true;
 
-  [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return is_torus(group) && fabric.wire.exists();
-  }
   [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     const WireLoad load = all_to_all_load(group.torus);
     return fabric.wire.exchange(load.messages, load.share * size);
@@ -60,16 +55,14 @@ struct TorusAllToAll {
 
 /// In d parts, part j starting with axis j, all axes at once; for axes that are all alike. It takes
 /// the bandwidth of the bound: t = d h a + f S / B.
-struct TorusAllLinksAllToAll {
+struct TorusAllLinksAllToAll : TorusAlgorithm {
   static constexpr std::string_view name = "torus-all-links";
   static constexpr std::string_view formula =
       "d h a + f S / B, h = floor(p/2), f = floor(p^2/4) / (2 p) on rings, twice on lines";
   static constexpr std::string_view source = TorusAllToAll::source;
-  static constexpr std::string_view needs = "ranks that are a torus, or a box of one";
-  static constexpr bool exact = true;
 
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return is_regular(group.torus) && TorusAllToAll::applies(group, fabric);
+    return is_regular(group.torus) && TorusAlgorithm::applies(group, fabric);
   }
   [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     if (group.ranks() == 1) {

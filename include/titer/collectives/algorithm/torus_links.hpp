@@ -8,17 +8,16 @@ namespace titer {
 
 /// All-gather: t = d (p-1) a + (1 - 1/P) S / (d w B), w: 2 where the axes wrap, 1 on lines.
 /// [Sack & Gropp 2015]
-struct TorusAllLinksAllGather {
+struct TorusAllLinksAllGather : TorusAlgorithm {
   static constexpr std::string_view name = "torus-all-links";
   static constexpr std::string_view formula =
       "d (p-1) a + ((P-1)/P) S / (d w B), w: 2 on rings, 1 on lines";
   static constexpr std::string_view source = "Sack & Gropp 2015";
   static constexpr std::string_view needs =
       "ranks that are a torus of equal axes, all closed or all open";
-  static constexpr bool exact = true;
 
   [[nodiscard]] static constexpr bool applies(const Group& group, const Fabric& fabric) {
-    return is_torus(group) && is_regular(group.torus) && fabric.wire.exists();
+    return is_regular(group.torus) && TorusAlgorithm::applies(group, fabric);
   }
   [[nodiscard]] static Seconds time(Bytes size, const Group& group, const Fabric& fabric) {
     if (group.ranks() == 1) {
