@@ -233,7 +233,7 @@ std::string sweep_of(const Scenario& scenario, const CsvTable& table, std::size_
                                 scenario.plan.devices(),
                                 training.global_batch,
                                 training.sequence,
-                                training.precision_name(),
+                                training.precision_name(scenario.cluster.chip),
                                 static_cast<int>(training.narrow_scaling));
   for (const std::string& column : table.columns()) {
     if (scenario_part(column) && !column.starts_with("plan")) {

@@ -123,7 +123,8 @@ std::vector<std::string> beyond_software(const Abilities& abilities, const Scena
   const DataType precision = scenario.training.precision;
   const auto& known = abilities.precision;
   if (known && !includes(*known, precision)) {
-    missing.push_back(fmt::format("precision {}", scenario.training.precision_name()));
+    missing.push_back(
+        fmt::format("precision {}", scenario.training.precision_name(scenario.cluster.chip)));
   }
   return missing;
 }

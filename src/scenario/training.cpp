@@ -32,12 +32,13 @@ struct Precision {
   NarrowScaling scaling = NarrowScaling::tensor;
 };
 constexpr auto kPrecisions = [] {
-  std::array<Choice<Precision>, kDataTypes.size() + 2> choices{};
+  std::array<Choice<Precision>, kDataTypes.size() + 3> choices{};
   for (std::size_t i = 0; i < kDataTypes.size(); ++i) {
     choices[i] = {kDataTypes[i].name, {kDataTypes[i].value}};
   }
   choices[kDataTypes.size()] = {"mxfp8", {DataType::fp8, NarrowScaling::block}};
   choices[kDataTypes.size() + 1] = {"nvfp4", {DataType::fp4}};
+  choices[kDataTypes.size() + 2] = {"mxfp4", {DataType::fp4}};
   return choices;
 }();
 
@@ -108,7 +109,7 @@ constexpr std::array kTrainingFields = {
          [](const Field<T>& /*own*/) { return schema::one_of<Precision>(kPrecisions); },
          [](const T& training) { return Value(name(training.precision)); }},
         "of products; `fp8`, `fp4`: of products with weights, the rest in `bf16`; `mxfp8` is `fp8` "
-        "with narrow_scaling `block`, `nvfp4` is `fp4`"),
+        "with narrow_scaling `block`, `nvfp4` and `mxfp4` are `fp4`"),
     fields::special<T, &T::optimizer>(
         "optimizer",
         {read_optimizer,

@@ -229,14 +229,19 @@ TEST(Precision, HasTheWordsOfBlockFormats) {
   const Training mxfp8 = read(R"({"global_batch": 1, "precision": "mxfp8"})");
   EXPECT_EQ(mxfp8.precision, DataType::fp8);
   EXPECT_EQ(mxfp8.narrow_scaling, NarrowScaling::block);
-  EXPECT_EQ(mxfp8.precision_name(), "mxfp8");
+  EXPECT_EQ(mxfp8.precision_name(Chip{}), "mxfp8");
   const Training fp8 =
       read(R"({"global_batch": 1, "precision": "fp8", "narrow_scaling": "block"})");
-  EXPECT_EQ(fp8.precision_name(), "mxfp8");
-  EXPECT_EQ(read(R"({"global_batch": 1, "precision": "fp8"})").precision_name(), "fp8");
+  EXPECT_EQ(fp8.precision_name(Chip{}), "mxfp8");
+  EXPECT_EQ(read(R"({"global_batch": 1, "precision": "fp8"})").precision_name(Chip{}), "fp8");
   const Training nvfp4 = read(R"({"global_batch": 1, "precision": "nvfp4"})");
   EXPECT_EQ(nvfp4.precision, DataType::fp4);
-  EXPECT_EQ(nvfp4.precision_name(), "nvfp4");
+  Chip chip;
+  chip.vendor = "NVIDIA";
+  EXPECT_EQ(nvfp4.precision_name(chip), "nvfp4");
+  chip.vendor = "AMD";
+  EXPECT_EQ(nvfp4.precision_name(chip), "mxfp4");
+  EXPECT_EQ(read(R"({"global_batch": 1, "precision": "mxfp4"})").precision, DataType::fp4);
   EXPECT_THROW(static_cast<void>(read(
                    R"({"global_batch": 1, "precision": "mxfp8", "narrow_scaling": "tensor"})")),
                InputError);

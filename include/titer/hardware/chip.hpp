@@ -124,6 +124,9 @@ struct Chip {
   [[nodiscard]] const std::optional<MatrixRate>& rate(DataType type) const {
     return matrix[static_cast<std::size_t>(type)];
   }
+  /// The format of blocks that its products in fp4 read: NVIDIA's own, or that of the Open Compute
+  /// Project.
+  [[nodiscard]] std::string_view fp4_name() const { return vendor == "NVIDIA" ? "nvfp4" : "mxfp4"; }
 };
 
 /// Reads a chip file's object; problems go to the reader's collection.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "titer/hardware/chip.hpp"
 #include "titer/model/adapters.hpp"
 #include "titer/model/frozen.hpp"
 #include "titer/model/model.hpp"
@@ -47,10 +48,11 @@ struct Training {
   [[nodiscard]] bool scales_fp8_by_tensor() const {
     return precision == DataType::fp8 && narrow_scaling == NarrowScaling::tensor;
   }
-  /// As software calls it, which has words of its own for scales of blocks; fp4 always has those.
-  [[nodiscard]] std::string_view precision_name() const {
+  /// As software calls it on the chip: there are words of its own for scales of blocks, which fp4
+  /// always has.
+  [[nodiscard]] std::string_view precision_name(const Chip& chip) const {
     const bool in_blocks = precision == DataType::fp8 && narrow_scaling == NarrowScaling::block;
-    return in_blocks ? "mxfp8" : precision == DataType::fp4 ? "nvfp4" : name(precision);
+    return in_blocks ? "mxfp8" : precision == DataType::fp4 ? chip.fp4_name() : name(precision);
   }
   [[nodiscard]] bool narrow_products() const { return is_of_products(precision); }
   /// Of a number that such products read, with its part of a scale.

@@ -94,7 +94,7 @@ std::string training_words(const Scenario& scenario) {
   return fmt::format("{}{}, {}{}, gradients {}, {}{}{}; stack {}{}",
                      batch_words(scenario),
                      image_words(scenario),
-                     scenario.training.precision_name(),
+                     scenario.training.precision_name(scenario.cluster.chip),
                      by_rows ? " scaled by rows" : "",
                      name(scenario.gradient_type()),
                      scenario.training.optimizer.name,

@@ -241,7 +241,7 @@ Figures asked_figures(const Scenario& scenario) {
                           {"overlap_param_gather", scenario.overlap_param_gather()},
                           {"global_batch", scenario.training.global_batch},
                           {"sequence", scenario.training.sequence},
-                          {"precision", scenario.training.precision_name()},
+                          {"precision", scenario.training.precision_name(scenario.cluster.chip)},
                           {"gradient_precision", name(scenario.gradient_type())},
                           {"optimizer", scenario.training.optimizer.name},
                           {"formula", kFormulas[static_cast<std::size_t>(scenario.formula)].name}};

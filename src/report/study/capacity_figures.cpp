@@ -193,7 +193,7 @@ Figures question_figures(const CapacityQuestion& question) {
           {"chip", chip.name},
           {"stack", scenario.stack.name},
           {"sequence", scenario.training.sequence},
-          {"precision", scenario.training.precision_name()},
+          {"precision", scenario.training.precision_name(chip)},
           {"global_batch", scenario.training.global_batch},
           {"reliability", question.reliability ? Datum(question.reliability->name) : Datum()},
           if_any({"deadline_s", question.deadline}),

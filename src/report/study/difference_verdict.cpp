@@ -109,8 +109,8 @@ std::vector<AskedValue> asked_values(const Difference& found) {
       {"sequence", "sequence", a.training.sequence, b.training.sequence},
       {"precision",
        "precision",
-       words(a.training.precision_name()),
-       words(b.training.precision_name())}};
+       words(a.training.precision_name(a.cluster.chip)),
+       words(b.training.precision_name(b.cluster.chip))}};
   for (AskedValue& value : values) {
     value.differs = value.a.text != value.b.text || value.a.integer != value.b.integer ||
                     (value.key == kModelKey && model_changes(found) > 0);

@@ -23,7 +23,7 @@ Figures searched_figures(const Search& search, const SearchAnswer& answer) {
           {"global_batch", training.global_batch},
           {"sequence", training.sequence},
           {"tokens_per_step", counted_product(training.global_batch, training.sequence)},
-          {"precision", training.precision_name()}};
+          {"precision", training.precision_name(scenario.cluster.chip)}};
 }
 
 /// What only some searches say of a plan.
