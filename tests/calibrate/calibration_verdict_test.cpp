@@ -218,6 +218,44 @@ TEST(CalibrationVerdict, RejectsAGenuineLogOfAnotherMachine) {
   EXPECT_GT(fit.calibration.fitted.p90, kMostError);
 }
 
+TEST(CalibrationVerdict, RejectsAFitThatIsFarOffItsOwnRows) {
+  // Small products tell the floor alone, so that large ones cannot be left out. These take twice
+  // and half as long as by the same rate: a fit
+  // to them finds what small ones take, and meets none of its own rows.
+  const TemporaryFolder folder;
+  std::string csv = "dtype,m,n,k,time_us\n";
+  for (int i = 1; i <= 12; ++i) {
+    csv += fmt::format("bf16,8,8,{},1\n", 8 * i);
+  }
+  for (int i = 1; i <= 4; ++i) {
+    const std::string large = fmt::format("bf16,8192,8192,{},1\n", 2048 * i);
+    csv += large + large;
+  }
+  Document base = load_data(kChipData, "h100-sxm5-80gb");
+  const std::vector<FittedFigure> figures = {fitted_figure(base, "launch_floor"),
+                                             fitted_figure(base, "matrix.bf16.plateau")};
+  const std::vector<fs::path> files = {folder.file("mine_gemm.csv", csv)};
+  CalibrationData data = kernel_data(files, figures);
+  Document truth = base;
+  put_figure(truth, figures[0], 5e-6);
+  put_figure(truth, figures[1], 0.7);
+  std::vector<std::size_t> rows(data.measured.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  data.predict(truth, rows, data.measured);
+  for (const std::size_t row : rows) {
+    const bool is_large = row >= 12;
+    data.groups[row] = is_large ? "large" : "small";
+    data.measured[row] *= !is_large ? 1.0 : row % 2 == 0 ? 2.0 : 0.5;
+  }
+  const Calibration fit = calibrate(base, figures, data);
+  ASSERT_TRUE(fit.left_out);
+  EXPECT_EQ(fit.left_out->rows, 12u);
+  EXPECT_LT(fit.left_out->p90, 0.01);
+  ASSERT_EQ(fit.objections.size(), 1u);
+  EXPECT_EQ(fit.objections.front(),
+            "a tenth of the rows is off by more than 100.0 %, expected at most 30 %");
+}
+
 TEST(CalibrationVerdict, CallsNoFigureFittedThatEndsAtItsBound) {
   const TemporaryFolder folder;
   const Fit free = chip_fit(folder, false);

@@ -28,6 +28,29 @@ TEST(ScaledPlan, KeepsTheBatchAndFillsNodes) {
   EXPECT_EQ(scaled_plan(question, 320).scenario->training.global_batch, 1536 * 5 / 16);
 }
 
+TEST(ScaledPlan, OffersNoBatchOfLessThanHalf) {
+  // Of five replicas one micro-batch of each fits, and two do not.
+  CapacityQuestion question = load_capacity("gpt3-175b");
+  question.scenario.plan.virtual_stages = 1;
+  question.scenario.plan.recompute = Recompute::full;
+  const auto peak = [&](std::int64_t batch) {
+    Scenario scenario = question.scenario;
+    scenario.plan.data = 5;
+    scenario.training.global_batch = batch;
+    return estimate(scenario).memory_peak;
+  };
+  ASSERT_LT(peak(5), peak(10));
+  question.scenario.cluster.chip.memory.capacity = (peak(5) + peak(10)) / 2.0;
+  const auto problem = [&](std::int64_t batch) {
+    question.scenario.training.global_batch = batch;
+    return scaled_plan(question, 320).problem;
+  };
+  EXPECT_EQ(problem(9),
+            "batch 9 is not shared out evenly among 5 replicas; batch 5 would do "
+            "(--batch-slack 45%, or --set training.global_batch=5)");
+  EXPECT_EQ(problem(16), "batch 16 is not shared out evenly among 5 replicas");
+}
+
 TEST(SearchedPlan, HasABatchForItsDevices) {
   CapacityQuestion question = load_capacity("gpt3-175b");
   question.batch = BatchRule::scaled;
