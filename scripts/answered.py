@@ -53,7 +53,6 @@ SHARDINGS = [
 ]
 FIDELITIES = ["closed", "event", "network"]
 PRECISIONS = ["bf16", "fp16", "fp32"]
-QUESTIONS = FIDELITIES + ["export"]
 
 HEAD = """# What is answered
 
@@ -70,21 +69,37 @@ def scenario_of(model, plan, cluster, sharding, precision):
     plan = {**plan, **sharding}
     if plan.get("sharding") in ("parameter-server", "data-parallel-root"):
         plan = {**sharding, "data": 8}
-    training = {"global_batch": 64, "precision": precision}
+    training = {"global_batch": 16, "precision": precision}
     if model not in ("resnet-50", "dlrm-criteo-kaggle"):
         training["sequence"] = 512
     return {"model": model, "cluster": cluster, "plan": plan, "training": training}
 
 
-def ask(program, question, scenario):
-    """None, or why there is no answer."""
+def reason_of(row):
+    """Why a point of a sweep has no answer, the first of its reasons; None where it has one."""
+    if row["status"] == "defect":
+        raise SystemExit(f"a defect: {json.dumps(row)}")
+    return None if row["status"] in ("ok", "out-of-memory") else row["reason"].split("; ")[0]
+
+
+def swept(program, fidelity, scenarios):
+    """For each scenario why it has no answer, or None: one after the other in one process."""
+    axes = {key: [scenario[key] for scenario in scenarios] for key in ("cluster", "model", "plan", "training")}
+    sweep = json.dumps({"scenario": scenarios[0], "axes": {"zip": axes}})
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "sweep.json"
+        path.write_text(sweep, encoding="utf-8")
+        done = subprocess.run([program, "sweep", str(path), "--fidelity", fidelity, "--format", "jsonl"],
+                              capture_output=True, text=True, check=True)
+    return [reason_of(json.loads(line)) for line in done.stdout.splitlines()]
+
+
+def exported(program, scenario):
+    """Why there is no export, or None."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "run.json"
         path.write_text(json.dumps(scenario), encoding="utf-8")
-        if question == "export":
-            command = [program, "export", str(path), "--format", "goal", "--out", str(pathlib.Path(folder) / "step.goal")]
-        else:
-            command = [program, "run", str(path), "--fidelity", question, "--format", "json"]
+        command = [program, "export", str(path), "--format", "goal", "--out", str(pathlib.Path(folder) / "step.goal")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None
@@ -94,28 +109,30 @@ def ask(program, question, scenario):
     return re.sub(r"^.*run\.json:\d+:\d+: ", "", lines[0])
 
 
-def answers(program, case):
-    """The letters of the questions that are answered, and the reasons of others."""
-    (_, model, plan), (_, cluster), (_, sharding) = case
-    refusal = None
+def answers(program, cases):
+    """For each case the letters of the questions that are answered, and the reasons of others."""
+    scenarios, refusals = [None] * len(cases), [None] * len(cases)
+    left = list(range(len(cases)))
     for precision in PRECISIONS:
-        scenario = scenario_of(model, plan, cluster, sharding, precision)
-        refusal = ask(program, "closed", scenario)
-        if refusal is None or "precision" not in refusal:
+        for i in left:
+            (_, model, plan), (_, cluster), (_, sharding) = cases[i]
+            scenarios[i] = scenario_of(model, plan, cluster, sharding, precision)
+        for i, refusal in zip(left, swept(program, "closed", [scenarios[i] for i in left])):
+            refusals[i] = refusal
+        left = [i for i in left if refusals[i] is not None and "precision" in refusals[i]]
+        if not left:
             break
-    letters, reasons = "", []
-    for question in QUESTIONS:
-        why = refusal if question == "closed" else ask(program, question, scenario)
-        letters += "-" if why is not None else {"export": "x"}.get(question, question[0])
-        if why is not None:
-            reasons.append(why)
-    return letters, reasons
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        exports = list(pool.map(lambda scenario: exported(program, scenario), scenarios))
+    found = [refusals, *(swept(program, fidelity, scenarios) for fidelity in FIDELITIES[1:]), exports]
+    letters = [question[0] for question in FIDELITIES] + ["x"]
+    return [("".join("-" if why else letter for letter, why in zip(letters, whys)), [why for why in whys if why])
+            for whys in zip(*found)]
 
 
 def page_of(program):
-    cases = [(m, c, s) for c in MACHINES for s in SHARDINGS for m in MODELS]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        found = dict(zip(((m[0], c[1], s[0]) for m, c, s in cases), pool.map(lambda case: answers(program, case), cases)))
+    cases = [(m, c, s) for c in MACHINES for m in MODELS for s in SHARDINGS]  # sweeps read anew what changes
+    found = dict(zip(((m[0], c[1], s[0]) for m, c, s in cases), answers(program, cases)))
     lines = [HEAD]
     for kind, cluster in MACHINES:
         lines += [f"## {kind}: {cluster}", ""]
@@ -126,7 +143,7 @@ def page_of(program):
             lines.append(f"| {sharding} | " + " | ".join(f"`{cell}`" for cell in cells) + " |")
         lines.append("")
     reasons = collections.Counter(reason for _, refusals in found.values() for reason in refusals)
-    asked = len(found) * len(QUESTIONS)
+    asked = len(found) * (len(FIDELITIES) + 1)
     answered = asked - sum(reasons.values())
     lines += ["## Why not", "", f"Of {asked} questions {answered} are answered.", "", "| times | reason |", "|---|---|"]
     for reason, times in sorted(reasons.items(), key=lambda entry: (-entry[1], entry[0])):
