@@ -175,8 +175,8 @@ fs::path data_file(const DataKind& kind, std::string_view name_or_file, const fs
     fs::path beside = folder / name_or_file;
     return fs::exists(beside, ignored) ? beside : fs::path(name_or_file);
   }
-  if (is_shipped(kind, name_or_file)) {
-    return *shipped_file(kind, name_or_file);
+  if (auto file = shipped_file(kind, name_or_file); file && !name_or_file.empty()) {
+    return *std::move(file);
   }
   const std::vector<std::string> names = shipped_names(kind);
   std::string message =
