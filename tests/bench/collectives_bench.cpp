@@ -118,7 +118,7 @@ void ring_as_flows(benchmark::State& state) {
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(messages));
 }
-BENCHMARK(ring_as_flows)->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK(ring_as_flows)->Arg(64)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 void ring_by_rounds(benchmark::State& state) {
   const auto n = static_cast<int>(state.range(0));
@@ -132,7 +132,7 @@ void ring_by_rounds(benchmark::State& state) {
     benchmark::DoNotOptimize(execute_by_rounds(std::span(&placed, 1), router, fabric));
   }
 }
-BENCHMARK(ring_by_rounds)->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK(ring_by_rounds)->Arg(64)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 // All-reduce on a cube of so many devices along each of three closed axes.
 void torus_as_flows(benchmark::State& state, const char* name) {
@@ -152,8 +152,12 @@ void torus_as_flows(benchmark::State& state, const char* name) {
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(messages));
 }
-BENCHMARK_CAPTURE(torus_as_flows, bucket, "torus-bucket")->Arg(16)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(torus_as_flows, bucket, "torus-bucket")
+    ->Arg(4)
+    ->Arg(16)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(torus_as_flows, all_links, "torus-all-links")
+    ->Arg(4)
     ->Arg(16)
     ->Unit(benchmark::kMillisecond);
 

@@ -116,7 +116,7 @@ void all_to_all(benchmark::State& state, bool equal) {
   measure(state, {std::move(star.network), std::move(graph)});
 }
 BENCHMARK_CAPTURE(all_to_all, equal, true)->Arg(64)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(all_to_all, unequal, false)->Arg(64)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(all_to_all, unequal, false)->Arg(16)->Arg(64)->Unit(benchmark::kMillisecond);
 
 void incast(benchmark::State& state) {
   Star star(argument(state), 12.5_GBps);
@@ -127,7 +127,7 @@ void incast(benchmark::State& state) {
   }
   measure(state, {std::move(star.network), std::move(graph)});
 }
-BENCHMARK(incast)->Arg(4096)->Unit(benchmark::kMillisecond);
+BENCHMARK(incast)->Arg(64)->Arg(4096)->Unit(benchmark::kMillisecond);
 
 // One group: the flows differ in size alone.
 void one_route(benchmark::State& state) {
