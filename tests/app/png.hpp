@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
@@ -49,8 +50,12 @@ class Png {
   /// The share of the pixels that has each colour.
   [[nodiscard]] std::map<std::string, double> colours() const {
     std::map<std::string, double> shares;
-    for (std::size_t i = 0; i < pixels_.size(); i += 3) {
-      shares[colour_name(&pixels_[i])] += 3.0 / static_cast<double>(pixels_.size());
+    for (std::size_t i = 0, end = 0; i < pixels_.size(); i = end) {
+      while (end < pixels_.size() && std::memcmp(&pixels_[i], &pixels_[end], 3) == 0) {
+        end += 3;
+      }
+      shares[colour_name(&pixels_[i])] +=
+          static_cast<double>(end - i) / static_cast<double>(pixels_.size());
     }
     return shares;
   }

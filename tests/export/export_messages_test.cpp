@@ -53,7 +53,7 @@ Scenario of_cut_images(std::int64_t parts,
   scenario.plan.image_columns = columns;
   scenario.model = shipped::any_model("resnet-50");
   scenario.training.sequence = 1;
-  scenario.training.global_batch = 8 * scenario.plan.data;
+  scenario.training.global_batch = 2 * scenario.plan.data;
   return scenario;
 }
 

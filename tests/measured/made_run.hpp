@@ -67,9 +67,10 @@ inline Cells named_only(Cells cells) {
   return cells;
 }
 
+/// By one reader of all rows, as a table has: it reads each shipped cluster once.
 inline RunReadings readings(const Cells& changed) {
+  static RunReader reader;
   const CsvTable made = table(changed);
-  RunReader reader;
   return reader.read(RunRow(made, 0));
 }
 

@@ -110,7 +110,7 @@ struct Executed {
 
 /// Routes batches token by token. Every rank has a capacity of its own for its tokens.
 Executed execute(const Routing& routing, const Batch& batch, const std::vector<double>& weights) {
-  constexpr int batches = testing::repetitions(150);
+  constexpr int batches = testing::repetitions(75);
   std::mt19937_64 random(7);
   const auto experts = static_cast<std::size_t>(batch.experts);
   const auto per_rank = experts / static_cast<std::size_t>(batch.ranks);

@@ -206,9 +206,13 @@ TEST(KnownWork, LeavesTheBestPlansAsTheyAre) {
   question.scenario.training.global_batch = 512;
   question.abilities = software_abilities(ScenarioSource::load("mixtral-8x7b-64xh100"));
   const PlanFinder going_on = searched_plans(2);
+  std::map<std::int64_t, PlannedStep> found_afresh;
   for (const std::int64_t devices : {64, 128, 64}) {
     const PlannedStep again = going_on(question, devices);
-    const PlannedStep afresh = searched_plans(2)(question, devices);
+    if (!found_afresh.contains(devices)) {
+      found_afresh.emplace(devices, searched_plans(2)(question, devices));
+    }
+    const PlannedStep& afresh = found_afresh.at(devices);
     ASSERT_TRUE(again.scenario && afresh.scenario) << devices;
     EXPECT_EQ(again.step.iteration_time, afresh.step.iteration_time) << devices;
     EXPECT_EQ(set_options(plan_assignments(again.scenario->plan)),
