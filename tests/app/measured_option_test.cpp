@@ -128,10 +128,19 @@ TEST_F(AppMeasuredOption, CountsNoRunsTwice) {
 
 TEST_F(AppMeasuredOption, IsTriedOnFamilies) {
   const std::string data = (root() / "tests/data/measured/training.csv").string();
-  const std::string json = data_of(
-      titer({"validate", data, "--family", "internevo", "--given", "3", "--format", "json"}));
+  const std::string json = data_of(titer({"validate",
+                                          data,
+                                          "--given",
+                                          "3",
+                                          "--family",
+                                          "internevo",
+                                          "--family",
+                                          "simumax_b200",
+                                          "--format",
+                                          "json"}));
   EXPECT_EQ(number_in(json, "given"), 3);
   EXPECT_EQ(number_in(json, "families.0.others"), 54 - 3);
+  EXPECT_EQ(number_in(json, "families.1.others"), 22 - 3);
   EXPECT_LE(number_in(json, "mean.mape_pct"), 8.0);
 }
 

@@ -37,22 +37,6 @@ TEST(SeedsCommand, WritesACheckPerRow) {
   }
 }
 
-// Figures first, the unmet before all others; what is unmet is said and is no failure.
-TEST(SeedsCommand, SaysFirstWhatIsUnmet) {
-  if (kSanitized) {
-    GTEST_SKIP() << "a sanitizer sees every statement in the suite of seeds";
-  }
-  const Outcome outcome = titer({"seeds"});
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_TRUE(outcome.out.starts_with("of "));
-  const std::size_t headline = outcome.out.find("laws that hold: structure ");
-  const std::size_t unmet = outcome.out.find("unmet, the worst first\n  ");
-  const std::size_t list = outcome.out.find("all statements\n");
-  EXPECT_LT(headline, unmet);
-  EXPECT_LT(unmet, list);
-  EXPECT_NE(list, std::string::npos);
-}
-
 TEST(SeedsCommand, SortsTheUnmetByTheirFactor) {
   const Outcome outcome = titer({"seeds", "D6", "F51", "S35", "--format", "json"});
   EXPECT_EQ(outcome.code, 0);

@@ -279,6 +279,26 @@ TEST(OwnStatement, CannotClaimAFigureThatIsNone) {
             "8:26: checks.0.tolerance: 0.5: expected none of it beside what is printed");
 }
 
+// Figures first, the unmet before all others.
+TEST(Seeds, ListFirstWhatIsUnmet) {
+  std::vector<Seed> seeds;
+  for (const std::string id : {"E13", "D6", "S35"}) {
+    seeds.push_back(load_seed(id));
+  }
+  std::vector<SeedReport> reports;
+  for (const Seed& seed : seeds) {
+    reports.push_back(run_seed(seed));
+  }
+  const std::string text = seed_view(reports, false).as_text();
+  EXPECT_TRUE(text.starts_with("of "));
+  const std::size_t headline = text.find("laws that hold: structure ");
+  const std::size_t unmet = text.find("unmet, the worst first\n  ");
+  const std::size_t list = text.find("all statements\n");
+  EXPECT_LT(headline, unmet);
+  EXPECT_LT(unmet, list);
+  EXPECT_NE(list, std::string::npos);
+}
+
 // Where all of a chip's products and attention are half as fast, the figures show it: what holds
 // whatever the chip does is structure.
 TEST(Seeds, NoticeAMiscalibration) {
