@@ -1,6 +1,7 @@
 #include "titer/input/csv.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "titer/input/file.hpp"
@@ -15,7 +16,8 @@ namespace {
 /// Cuts a text into records of fields.
 class Scanner {
  public:
-  Scanner(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+  Scanner(std::string_view text, char separator, const std::string& source)
+      : text_(text), ends_{separator, '\n'}, source_(source) {}
 
   [[nodiscard]] bool done() const { return at_ >= text_.size(); }
   [[nodiscard]] int line() const { return line_; }
@@ -26,7 +28,7 @@ class Scanner {
     bool more = true;
     while (more) {
       fields.push_back(next_is('"') ? quoted() : plain());
-      more = next_is(',');
+      more = next_is(ends_[0]);
       at_ += more ? 1 : 0;
     }
     skip_line_end();
@@ -37,7 +39,8 @@ class Scanner {
   [[nodiscard]] bool next_is(char wanted) const { return !done() && text_[at_] == wanted; }
 
   [[nodiscard]] std::string plain() {
-    const std::size_t end = std::min(text_.find_first_of(",\n", at_), text_.size());
+    const std::size_t end = std::min(
+        text_.find_first_of(std::string_view(ends_.data(), ends_.size()), at_), text_.size());
     std::string field(trimmed(text_.substr(at_, end - at_)));
     at_ = end;
     return field;
@@ -63,8 +66,9 @@ class Scanner {
   void refuse_text_after_quote() {
     const std::string rest = plain();
     if (!rest.empty()) {
-      throw InputError(source_ + ":" + std::to_string(line_) + ": " + rest +
-                       ": expected a comma or the end of the line after a quoted field");
+      throw InputError(source_ + ":" + std::to_string(line_) + ": " + rest + ": expected " +
+                       (ends_[0] == ',' ? std::string("a comma") : std::string(1, ends_[0])) +
+                       " or the end of the line after a quoted field");
     }
   }
 
@@ -76,6 +80,7 @@ class Scanner {
   }
 
   std::string_view text_;
+  std::array<char, 2> ends_;  // of a field, and of the last one
   const std::string& source_;
   std::size_t at_ = 0;
   int line_ = 1;
@@ -83,6 +88,22 @@ class Scanner {
 
 bool is_blank(const std::vector<std::string>& fields) {
   return fields.size() == 1 && fields.front().empty();
+}
+
+bool is_comment(std::string_view line) { return line.starts_with('#'); }
+
+/// Of the header: a comma, or what else spreadsheets write where it has none.
+char separator_of(std::string_view text) {
+  while (is_comment(text) && text.find('\n') != std::string_view::npos) {
+    text.remove_prefix(text.find('\n') + 1);
+  }
+  const std::string_view header = text.substr(0, text.find('\n'));
+  for (const char separator : {',', ';', '\t', '|'}) {
+    if (header.find(separator) != std::string_view::npos) {
+      return separator;
+    }
+  }
+  return ',';
 }
 
 void check_header(const std::vector<std::string>& columns,
@@ -105,16 +126,20 @@ CsvTable CsvTable::parse(std::string_view text, std::string source_name) {
   }
   CsvTable table;
   table.source_ = std::move(source_name);
-  Scanner scanner(text, table.source_);
+  Scanner scanner(text, separator_of(text), table.source_);
   if (scanner.done()) {
     throw InputError(table.source_ + ": expected a header row, found nothing");
   }
   Problems problems;
   table.columns_ = scanner.record();
-  check_header(table.columns_, table.source_, problems);
   while (!scanner.done()) {
     Row row{.line = scanner.line(), .cells = scanner.record()};
-    if (is_blank(row.cells)) {
+    const bool has_other_length = row.cells.size() != table.columns_.size();
+    if (table.rows_.empty() && has_other_length && is_comment(table.columns_.front())) {
+      table.columns_ = std::move(row.cells);  // the header was none
+      continue;
+    }
+    if (is_blank(row.cells) || (has_other_length && is_comment(row.cells.front()))) {
       continue;
     }
     if (row.cells.size() != table.columns_.size()) {
@@ -124,12 +149,18 @@ CsvTable CsvTable::parse(std::string_view text, std::string source_name) {
     }
     table.rows_.push_back(std::move(row));
   }
+  check_header(table.columns_, table.source_, problems);
   problems.raise();
   return table;
 }
 
 CsvTable CsvTable::load(const std::filesystem::path& path) {
   return parse(read_text(path), path.string());
+}
+
+void CsvTable::rename(std::size_t column, std::string name) {
+  ensure(column < columns_.size(), "a table renames its own columns");
+  columns_[column] = std::move(name);
 }
 
 bool CsvTable::has(std::string_view column) const { return includes(columns_, column); }

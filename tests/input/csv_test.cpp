@@ -48,6 +48,21 @@ TEST(CsvTable, TakesMarksBlankLinesAndAMissingLineEnd) {
   EXPECT_EQ(table.text(1, "b"), "");
 }
 
+TEST(CsvTable, TakesWhatSpreadsheetsWriteBetweenFields) {
+  for (const std::string text : {"a;b\n1,5;2\n", "a\tb\n1,5\t2\n", "a|b\n\"1,5\"|2\n"}) {
+    const CsvTable table = parse(text);
+    EXPECT_EQ(table.text(0, "a"), "1,5") << text;
+    EXPECT_EQ(table.text(0, "b"), "2") << text;
+  }
+}
+
+TEST(CsvTable, LeavesOutLinesThatAreComments) {
+  const CsvTable table = parse("# of our cluster\n#n,b\n1,2\n# slow, as the, network was\n3,4\n");
+  EXPECT_EQ(table.columns(), (std::vector<std::string>{"#n", "b"}));
+  ASSERT_EQ(table.rows(), 2U);
+  EXPECT_EQ(table.text(1, "b"), "4");
+}
+
 TEST(CsvTable, TakesNumbersFromTheLeastToTheMost) {
   const CsvTable table = CsvTable::parse("x\n2\n5\n1.9\n5.1\n", "t.csv");
   Problems problems;

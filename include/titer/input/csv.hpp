@@ -1,6 +1,8 @@
 #pragma once
 // A CSV table with a header row: cells by column name, numbers checked, mistakes with their place.
-// Fields may be quoted ("" is a quote inside), and a quoted field may hold line ends.
+// Fields may be quoted ("" is a quote inside), and a quoted field may hold line ends. Where the
+// header has no comma, what it has of ";", a tab and "|" is between them. A line with "#" in front
+// and another number of fields is none.
 
 #include <cstddef>
 #include <filesystem>
@@ -24,6 +26,8 @@ class CsvTable {
 
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
+  /// REQUIRES a column of that number, and none of that name.
+  void rename(std::size_t column, std::string name);
   [[nodiscard]] bool has(std::string_view column) const;
   [[nodiscard]] bool has_all(std::initializer_list<std::string_view> columns) const;
 
