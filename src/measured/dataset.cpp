@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "measured/cells/run_columns.hpp"
 #include "titer/measured/collective/collective_comparison.hpp"
 #include "titer/measured/kernel_comparison.hpp"
 #include "titer/measured/measured_kernel.hpp"
@@ -79,7 +80,7 @@ void check(const std::vector<Comparison>& rows, const std::filesystem::path& pat
 }  // namespace
 
 DatasetKind dataset_kind(const CsvTable& table, const std::string& source) {
-  if (table.has_all({"case_id", "iter_time_s"})) {
+  if (table.has("case_id") && (table.has("iter_time_s") || table.has("n_chips"))) {
     return DatasetKind::runs;
   }
   if (table.has_all({kNamedRunColumns[0], kNamedRunColumns[1]})) {
@@ -107,9 +108,13 @@ DatasetKind dataset_kind(const CsvTable& table, const std::string& source) {
                    "seq, heads and kv_heads or qk_head_dim; or with tokens, experts)");
 }
 
+CsvTable load_dataset(const std::filesystem::path& path) {
+  return with_run_columns(CsvTable::load(path));
+}
+
 std::vector<Comparison> compare_dataset(const std::filesystem::path& path,
                                         std::span<const KernelTable> products) {
-  std::vector<Comparison> rows = compare(CsvTable::load(path), path, products);
+  std::vector<Comparison> rows = compare(load_dataset(path), path, products);
   check(rows, path);
   return rows;
 }

@@ -125,7 +125,7 @@ std::vector<MeasuredRun> measured_runs(const CsvTable& table,
 
 std::vector<MeasuredRun> load_measured_runs(const std::filesystem::path& path,
                                             const std::string& stack) {
-  return measured_runs(CsvTable::load(path), path, stack);
+  return measured_runs(load_dataset(path), path, stack);
 }
 
 }  // namespace titer

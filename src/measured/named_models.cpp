@@ -29,11 +29,23 @@ bool has_stated_widths(const RunRow& row, const Transformer& model) {
   const auto is_other = [&](const Width& one) {
     return row.whole(one.first, one.second) != one.second;
   };
-  const bool has_experts = row.whole("n_experts", 0) > 0;
+  const bool has_experts = row.experts() > 0;
   return has_widths(row, model) && has_experts == model.experts.has_value() &&
          (has_experts || row.whole("ffn", model.ffn) == model.ffn) &&
          (model.latent || std::ranges::none_of(of_heads, is_other)) &&
-         std::ranges::none_of(of_experts, is_other);
+         (!has_experts || std::ranges::none_of(of_experts, is_other));
+}
+
+/// Without what names are written with and without.
+std::string letters(std::string text) {
+  std::erase_if(text,
+                [](char c) { return c == ' ' || c == '-' || c == '_' || c == '.' || c == '/'; });
+  return text;
+}
+
+/// Whether the row's name has this model's in it.
+bool names(const RunRow& row, const std::string& model) {
+  return letters(row.plain("model_name")).find(letters(model)) != std::string::npos;
 }
 
 /// Keeps what is the same as before, if there was one before.
@@ -45,22 +57,24 @@ void keep_common(bool is_first, const T& other, std::optional<T>& common) {
 }  // namespace
 
 UsualWidths NamedModels::usual_widths(const RunRow& row) {
-  const bool has_experts = row.whole("n_experts", 0) > 0;
-  if (!row.has("hidden") || !row.has("heads") ||
-      (row.has("kv_heads") && row.has("head_dim") && row.has("ffn_gated") &&
-       (row.has("expert_ffn") || !has_experts))) {
+  const auto hidden = row.whole("hidden");
+  if (!hidden || !row.has("heads")) {
     return {};
   }
   UsualWidths common;
   bool is_first = true;
   for (const std::string& name : shipped_) {
     const Transformer* model = called(name)->if_transformer();
-    if (model == nullptr || model->mixer || !has_stated_widths(row, *model)) {
+    if (model == nullptr || model->mixer || model->hidden != *hidden ||
+        !has_stated_widths(row, *model)) {
       continue;
     }
     keep_common(is_first, model->kv_heads, common.kv_heads);
     keep_common(is_first, model->head_dim, common.head_dim);
     keep_common(is_first, model->gated, common.gated);
+    if (model->latent && (row.has("mla") || names(row, name))) {
+      common.latent = model->latent;
+    }
     if (model->experts) {
       keep_common(is_first, model->experts->ffn, common.expert_ffn);
     }
@@ -78,11 +92,6 @@ std::shared_ptr<const Model> NamedModels::called(const std::string& name) {
 }
 
 std::shared_ptr<const Model> NamedModels::of_name(const RunRow& row) {
-  const auto letters = [](std::string text) {
-    std::erase_if(text,
-                  [](char c) { return c == ' ' || c == '-' || c == '_' || c == '.' || c == '/'; });
-    return text;
-  };
   const std::string there = row.text("model_name");
   const auto called_so = [&](const std::string& text) {
     const std::string name = letters(lower(text));

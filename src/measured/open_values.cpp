@@ -52,7 +52,7 @@ std::vector<bool> open_gates(const RunRow& row, const RunHabits& habits) {
 std::int64_t experts_of(const RunRow& row, const RunHabits& habits) {
   const Transformer* named = habits.named_transformer();
   if (named == nullptr) {
-    return row.whole("n_experts", 0);
+    return row.experts();
   }
   return named->experts ? named->experts->count : 0;
 }

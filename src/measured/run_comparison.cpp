@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "titer/estimate/estimate.hpp"
+#include "titer/input/defect.hpp"
+#include "titer/measured/dataset.hpp"
 #include "titer/measured/measured_runs.hpp"
 #include "titer/measured/support.hpp"
 #include "titer/units/text.hpp"
@@ -16,6 +18,8 @@ namespace {
 
 // Readings of a row that are further apart than this are not one prediction.
 constexpr double kMostSpread = 1.1;
+
+const std::string kDefect = "a defect of the program, please report it: ";
 
 /// Least and most of several readings.
 struct Spread {
@@ -57,8 +61,12 @@ std::optional<FlopsPerSecond> printed_rate(const RunRow& row,
   if (const auto rate = row.number("tflops_per_gpu"); rate && *rate > 0) {
     return *rate * 1_TFLOPps;
   }
-  const auto share = row.has("mfu_pct") ? row.number("mfu_pct") : row.number("hfu_pct");
-  return is_known && share && *share > 0 ? std::optional(*share / 100 * peak) : std::nullopt;
+  const auto stated = row.has("mfu_pct") ? row.number("mfu_pct") : row.number("hfu_pct");
+  if (!is_known || !stated || *stated <= 0) {
+    return std::nullopt;
+  }
+  const double percent = *stated < 1 ? 100 * *stated : *stated;  // 0.43 is no 0.43 %
+  return percent / 100 * peak;
 }
 
 /// Whether the row's rates count what is computed twice.
@@ -88,7 +96,13 @@ class Comparer {
   Comparer(const std::filesystem::path& folder, const std::vector<Assignment>& changes)
       : reader_(folder, changes) {}
 
-  [[nodiscard]] Comparison compare(const RunRow& row) { return compare(row, reader_.read(row)); }
+  [[nodiscard]] Comparison compare(const RunRow& row) {
+    RunReadings readings;
+    if (const auto defect = defect_met([&] { readings = reader_.read(row); })) {
+      readings.skip_reason = kDefect + *defect;
+    }
+    return compare(row, readings);
+  }
 
   /// The row as it was read, and how.
   [[nodiscard]] RunCase explain(const RunRow& row) {
@@ -136,7 +150,7 @@ class Comparer {
       made.skip_reason = "neither time nor memory measured";
     }
     if (made.skip_reason.empty()) {
-      predict(row, readings, made);
+      predict_or_skip(row, readings, made);
     }
     return made;
   }
@@ -157,6 +171,18 @@ class Comparer {
       }
     }
     return time;
+  }
+
+  /// What one row cannot be answered for does not end the table.
+  void predict_or_skip(const RunRow& row, const RunReadings& readings, Comparison& made) {
+    try {
+      if (const auto defect = defect_met([&] { predict(row, readings, made); })) {
+        made.skip_reason = kDefect + *defect;
+        estimator_ = Estimator();  // which may have kept half of an answer
+      }
+    } catch (const InputError& error) {
+      made.skip_reason = error.what();
+    }
   }
 
   void predict(const RunRow& row, const RunReadings& readings, Comparison& made) {
@@ -299,7 +325,7 @@ std::vector<Comparison> compare_named_runs(const CsvTable& table,
 std::vector<RunCase> run_cases(const std::filesystem::path& path,
                                const std::string& name,
                                std::vector<std::string>& names) {
-  const CsvTable table = CsvTable::load(path);
+  const CsvTable table = load_dataset(path);
   std::vector<RunCase> found;
   if (table.has("case_id")) {
     check_run_table(table);

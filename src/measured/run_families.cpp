@@ -6,8 +6,11 @@
 #include <cctype>
 #include <regex>
 
+#include "measured/cells/cell_number.hpp"
 #include "titer/input/words.hpp"
 #include "titer/scenario/data_files.hpp"
+#include "titer/units/blanks.hpp"
+#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
@@ -23,13 +26,42 @@ bool begins_word(std::string_view text, std::string_view beginning) {
   return false;
 }
 
+/// Without what stands in brackets, but for parts of chips.
+std::string without_brackets(const std::string& name) {
+  static const std::regex brackets(R"(\((?![^)]*(?:core|gcd|tile|half))[^)]*\))");
+  return std::regex_replace(lower(name), brackets, "");
+}
+
 /// Without makers and lines of products, kinds of memory and of modules: "NVIDIA H100 80GB HBM3",
 /// "AMD Instinct MI300X OAM", "GeForce RTX 4090".
 std::string bare_chip(const std::string& name) {
-  static const std::regex brackets(R"(\((?![^)]*(?:core|gcd|tile|half))[^)]*\))");
   static const std::regex others(
       R"((?:^|[ -])(?:nvidia|geforce|tesla|amd|instinct|radeon|intel|google|cloud|aws|huawei|oam|gpus?|hbm\d?e?)(?=$|[ -]))");
-  return plain_words(std::regex_replace(std::regex_replace(lower(name), brackets, ""), others, ""));
+  return plain_words(std::regex_replace(without_brackets(name), others, ""));
+}
+
+/// Of families: with "_" for blanks and "-".
+std::string joined_words(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return c == ' ' || c == '-'; }, '_');
+  return name;
+}
+
+/// Whether a row has a part's word in its column, or as a number its number; of a chip also as it
+/// is called here.
+bool says(const RunRow& row, const RunFamily& part, const std::string& chip) {
+  const auto number = number_of_text<double>(part.word);
+  if (number && row.has(part.column) && needs_number(part.column)) {
+    return row.number(part.column) == number;
+  }
+  const std::string more = part.column == "hw_key" ? "|" + plain_words(chip) : "";
+  return (row.plain(part.column) + more).find(part.word) != std::string::npos;
+}
+
+/// Words of a chip without how it is mounted.
+std::vector<std::string> without_mount(std::vector<std::string> words) {
+  std::erase_if(words, [](const std::string& word) { return word.starts_with("sxm"); });
+  return words;
 }
 
 /// Of software that a row names: its family's where that is the same program, or the stack of just
@@ -48,11 +80,29 @@ std::string stack_of(const std::string& software,
 
 }  // namespace
 
+std::vector<std::string> chip_words(const std::string& name) {
+  static const std::regex others(
+      R"(^\d+ ?x ?|tensor core|\b(?:nvidia|geforce|tesla|amd|instinct|intel|google|cloud|aws|[dh]gx|accelerator|superchip|grace hopper|oam|gpus?|chips?|hbm\d?e?|ls)\b)");
+  static const std::regex memory(R"(\b(\d{2,3}) ?gb?\b)");
+  std::string text = lower(name);
+  std::ranges::replace_if(
+      text,
+      [](char c) { return std::string_view("-_/,()").find(c) != std::string_view::npos; },
+      ' ');
+  text = std::regex_replace(std::regex_replace(text, others, " "), memory, "$1gb");
+  std::vector<std::string> words;
+  for (const std::string_view word : words_of(text)) {
+    words.emplace_back(word);
+  }
+  std::ranges::sort(words);
+  return words;
+}
+
 const RunFamily* RunFamilies::family_named(const std::string& name) const {
   for (const File& file : files_) {
     const std::pair<std::string, RunFamily>* longest = nullptr;
     for (const auto& known : file.families) {
-      if (name.starts_with(known.first) &&
+      if (joined_words(name).starts_with(joined_words(known.first)) &&
           (longest == nullptr || known.first.size() > longest->first.size())) {
         longest = &known;
       }
@@ -114,8 +164,8 @@ void RunFamilies::overlay_models(const RunRow& row, RunHabits& habits) const {
 }
 
 void RunFamilies::overlay_machines(const RunRow& row, RunHabits& habits) const {
-  const std::string text =
-      lower(fmt::format("{} {} {}", row.text("hw_key"), row.text("chip"), row.text("inter_link")));
+  const std::string text = lower(fmt::format(
+      "{} {} {} {}", row.text("hw_key"), row.text("chip"), row.text("inter_link"), habits.chip));
   const std::string notes = lower(row.text("notes"));
   RunHabits noted;  // of a machine that only the notes name
   for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
@@ -134,17 +184,19 @@ void RunFamilies::overlay_machines(const RunRow& row, RunHabits& habits) const {
 }
 
 std::string RunFamilies::chip_of(const RunRow& row) const {
-  for (const std::string& name : {row.plain("hw_key"), bare_chip(row.text("hw_key"))}) {
-    for (const File& file : files_) {
-      const auto known =
-          std::ranges::find(file.chips, name, &std::pair<std::string, std::string>::first);
-      if (known != file.chips.end()) {
-        return known->second;
-      }
+  const std::string called = row.text("hw_key");
+  for (const std::string& name : {plain_words(called), bare_chip(called)}) {
+    const auto known = std::ranges::find(chips_, name, &ChipName::plain);
+    if (known != chips_.end()) {
+      return known->chip;
     }
-    const auto shipped = std::ranges::find(shipped_chips_, name, plain_words);
-    if (shipped != shipped_chips_.end()) {
-      return *shipped;
+  }
+  const std::vector<std::string> all = chip_words(called);
+  const std::vector<std::string> few = chip_words(without_brackets(called));
+  for (const auto& some : {all, without_mount(all), few, without_mount(few)}) {
+    const auto known = std::ranges::find(chips_, some, &ChipName::words);
+    if (known != chips_.end() && !some.empty()) {
+      return known->chip;
     }
   }
   return "";
@@ -156,14 +208,14 @@ void RunFamilies::overlay(const RunFamily& family, const RunRow& row, RunHabits&
   }
   put_over(family.habits, habits);
   for (const RunFamily& part : family.where) {
-    if (row.plain(part.column).find(part.word) != std::string::npos) {
+    if (says(row, part, habits.chip)) {
       overlay(part, row, habits);
     }
   }
 }
 
 RunHabits RunFamilies::habits_of(const RunRow& row) const {
-  RunHabits habits;
+  RunHabits habits{.chip = chip_of(row)};
   overlay_models(row, habits);
   overlay_machines(row, habits);
   const RunFamily* family = family_named(lower(row.text("family")));
@@ -192,7 +244,6 @@ RunHabits RunFamilies::habits_of(const RunRow& row) const {
                          : fmt::format("software \"{}\" is not known", software));
   }
   // A file is found from the table's folder first.
-  habits.chip = chip_of(row);
   const auto find = [&](const DataKind& kind, std::string& name) {
     name = looks_like_file(name) ? data_file(kind, name, folder_).string() : name;
   };

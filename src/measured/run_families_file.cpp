@@ -130,17 +130,6 @@ std::vector<std::pair<std::string, RunFamily>> read_all(Reader& in, std::string_
   return all;
 }
 
-std::vector<std::pair<std::string, std::string>> read_chips(Reader& in) {
-  std::vector<std::pair<std::string, std::string>> chips;
-  if (auto named = in.maybe_object("chips")) {
-    for (const std::string& name : named->keys()) {
-      chips.emplace_back(name, named->text(name));
-    }
-    named->finish();
-  }
-  return chips;
-}
-
 }  // namespace
 
 void put_over(const RunHabits& other, RunHabits& habits) {
@@ -152,10 +141,24 @@ void put_over(const RunHabits& other, RunHabits& habits) {
   }
 }
 
+RunFamilies::ChipName RunFamilies::chip_name(const std::string& called, const std::string& chip) {
+  return {.plain = plain_words(called), .words = chip_words(called), .chip = chip};
+}
+
+std::vector<RunFamilies::ChipName> RunFamilies::read_chips(Reader& in) {
+  std::vector<ChipName> chips;
+  if (auto named = in.maybe_object("chips")) {
+    for (const std::string& name : named->keys()) {
+      chips.push_back(chip_name(name, named->text(name)));
+    }
+    named->finish();
+  }
+  return chips;
+}
+
 RunFamilies RunFamilies::load(const std::filesystem::path& folder) {
   RunFamilies made;
   made.folder_ = folder;
-  made.shipped_chips_ = shipped_names(kChipData);
   const std::filesystem::path own = folder / kFamilyFile;
   Document document = load_json(data_root() / "configs" / kFamilyFile);
   made.files_.push_back(read(document));
@@ -165,6 +168,12 @@ RunFamilies RunFamilies::load(const std::filesystem::path& folder) {
     made.files_.insert(made.files_.begin(), read(document));
   }
   made.check_likes(document);
+  for (const File& file : made.files_) {
+    made.chips_.insert(made.chips_.end(), file.chips.begin(), file.chips.end());
+  }
+  for (const std::string& name : shipped_names(kChipData)) {
+    made.chips_.push_back(chip_name(name, name));
+  }
   return made;
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <regex>
 
+#include "measured/cells/cell_nics.hpp"
 #include "titer/input/file.hpp"
 #include "titer/input/words.hpp"
 #include "titer/scenario/data_files.hpp"
@@ -17,75 +18,6 @@
 
 namespace titer {
 namespace {
-
-/// NICs of a node and the rate of one.
-struct Nics {
-  std::int64_t count = 0;
-  std::int64_t gbps = 0;
-};
-
-/// Of one NIC, in Gbps: "NDR400", "HDR", "200 Gb/s", "400G", or the number that a text begins with.
-/// Numbers of generations, as in "ConnectX-7" and "Slingshot-11", are none.
-std::optional<std::int64_t> rate_in(const std::string& text) {
-  static const std::map<std::string, std::int64_t> generations = {
-      {"xdr", 800}, {"ndr", 400}, {"hdr", 200}, {"edr", 100}, {"fdr", 56}};
-  static const std::regex stated(
-      R"(\b(xdr|ndr|hdr|edr|fdr)[ -]?(\d{2,3})?|^(\d{1,4})|\b(\d{1,4}) ?(?:gb|g\b))");
-  std::smatch match;
-  if (!std::regex_search(text, match, stated)) {
-    return std::nullopt;
-  }
-  for (const std::size_t group : {2U, 3U, 4U}) {
-    if (match[group].matched) {
-      return std::stoll(match[group]);
-    }
-  }
-  return generations.at(match[1]);
-}
-
-/// "8x NDR400 IB per node", "4x100 Gb/s RoCE per node", "8x2x100 Gb/s".
-std::optional<Nics> counted_nics(const std::string& text) {
-  static const std::regex counted(R"((?:^|[ (:;,])(\d{1,3}) ?x ?(?:(\d)x)?(.*))");
-  std::smatch match;
-  if (!std::regex_search(text, match, counted)) {
-    return std::nullopt;
-  }
-  const auto rate = rate_in(match[3]);
-  const std::int64_t ports = match[2].matched ? std::stoll(match[2]) : 1;
-  const std::int64_t count = std::stoll(match[1]) * ports;
-  return rate && *rate > 0 && count > 0 ? std::optional(Nics{.count = count, .gbps = *rate})
-                                        : std::nullopt;
-}
-
-/// "1600 Gb/s per node RoCE", "NVL72 racks; 400 Gb/s per GPU scale-out", "3.2 Tbps", which no NIC
-/// alone has, "10 Gbps Ethernet", of which no node has several.
-std::optional<Nics> summed_nics(const std::string& text, std::int64_t devices) {
-  constexpr double of_one_node = 1000;  // Gbps
-  constexpr double of_one_nic = 50;
-  constexpr double least = 25;  // of a NIC for each device
-  static const std::regex rated(
-      R"((?:^|[ (:;,])(\d{1,6}(?:\.\d+)?) ?([GT])(b/s|bps|bit/s|B/s)(?:[^;]* per (node|VM|host|instance|server|GPU))?)");
-  std::smatch match;
-  if (!std::regex_search(text, match, rated)) {
-    return std::nullopt;
-  }
-  const double unit = (match[2] == "T" ? 1000.0 : 1.0) * (match[3] == "B/s" ? 8.0 : 1.0);
-  const double rate = unit * std::stod(match[1]);
-  if (match[4] == "GPU") {
-    return Nics{.count = devices, .gbps = std::llround(rate)};
-  }
-  if (rate < 1 || (!match[4].matched && rate > of_one_nic && rate < of_one_node)) {
-    return std::nullopt;
-  }
-  const double share = rate / static_cast<double>(devices);
-  return share < least ? Nics{.count = 1, .gbps = std::llround(rate)}
-                       : Nics{.count = devices, .gbps = static_cast<std::int64_t>(share)};
-}
-
-std::optional<Nics> nics_of(const std::string& text, std::int64_t devices) {
-  const auto counted = counted_nics(lower(text));
-  return counted ? counted : summed_nics(text, devices);
-}
 
 constexpr std::int64_t kLargestServer = 16;  // devices on the switches of one host
 constexpr std::int64_t kRack = 72;           // devices that the switches of an NVL72 join
@@ -113,9 +45,14 @@ std::int64_t used_of_rack(const RunRow& row, std::int64_t chips) {
   return even.value_or(kRack);
 }
 
+/// Devices of what a row of a rack calls a node.
+std::int64_t stated_node(const RunRow& row) {
+  return std::max<std::int64_t>(row.whole("chips_per_node", kTray), 1);
+}
+
 /// Devices of a rack that a run used. A row may count its trays as nodes, or say how many.
 std::int64_t domain_of(const RunRow& row, std::int64_t chips) {
-  const std::int64_t stated = row.whole("chips_per_node", kTray);
+  const std::int64_t stated = stated_node(row);
   const bool is_rack = stated > 2 * kTray && stated <= kRack;
   if (is_rack) {
     return stated;
@@ -127,21 +64,24 @@ void put(std::string path, Value value, RunMachine& machine) {
   machine.changes.push_back({std::move(path), std::move(value), "run"});
 }
 
-/// What the row says of the links between its nodes of so many devices, or else the habits.
+/// What the row says of the links between its nodes, or else the habits; a rack, of `devices` that
+/// are used, has those of all that the row calls nodes.
 void put_network(const RunRow& row,
                  const RunHabits& habits,
                  std::int64_t devices,
+                 bool is_rack,
                  RunMachine& machine) {
-  auto nics = nics_of(row.text("inter_link"), devices);
+  const std::int64_t of_node = is_rack ? std::min(stated_node(row), devices) : devices;
+  auto nics = cell_nics(row.text("inter_link"), of_node);
   if (!nics) {
-    nics = nics_of(habits.network, devices);
+    nics = cell_nics(habits.network, of_node);
   }
   if (!habits.transport.empty()) {
     put("cluster.network", Value(habits.transport), machine);
   }
   machine.network_known = nics.has_value();
   if (nics) {
-    put("cluster.node.nics", Value(static_cast<double>(nics->count)), machine);
+    put("cluster.node.nics", Value(nics->count * devices / of_node), machine);
     put("cluster.node.nic_bandwidth", Value(fmt::format("{} Gbps", nics->gbps)), machine);
   }
 }
@@ -290,7 +230,7 @@ std::vector<RunMachine> RunMachines::of(const RunRow& row, const RunHabits& habi
     }
   }
   if (row.chips() > domain && !node->cluster.device_nics) {
-    put_network(row, habits, domain, machine);
+    put_network(row, habits, domain, is_rack, machine);
   }
   return {machine};
 }

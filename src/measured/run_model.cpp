@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <map>
 #include <regex>
+#include <string>
 
 #include "titer/input/words.hpp"
 #include "titer/measured/run_scenario.hpp"
@@ -11,25 +12,36 @@
 namespace titer {
 namespace {
 
-/// "q_lora 1536,kv_lora 512,rope 64,nope 128,v 128"
-std::optional<LatentAttention> latent_of(const std::string& text) {
-  if (text.empty()) {
+/// "q_lora 1536,kv_lora 512,rope 64,nope 128,v 128", "kv_lora_rank=512; qk_rope_head_dim=64; …".
+/// Queries may have no rank of their own. Of "yes" as the shipped models of the row's widths have
+/// them. Throws InputError where another is missing.
+std::optional<LatentAttention> latent_of(const RunRow& row, const RunHabits& habits) {
+  const std::string text = lower(row.text("mla"));
+  if (text == "0" || text == "no" || text == "false") {
     return std::nullopt;
   }
-  const auto part = [&](std::string_view name) {
-    std::int64_t value = 0;
-    const std::size_t at = ("," + text).find("," + std::string(name) + " ");
-    if (at != std::string::npos) {
-      const char* first = text.data() + at + name.size() + 1;
-      std::from_chars(first, text.data() + text.size(), value);
+  const bool states_widths = text.find_first_of("23456789") != std::string::npos;
+  if (text.empty() || (!states_widths && habits.widths.latent)) {
+    return habits.widths.latent;
+  }
+  static const std::regex stated(
+      R"(\b(?:qk_)?(q_lora|kv_lora|nope|rope|v)(?:_rank|_head_dim|_dim)?[ =:]{1,3}(\d{1,6})\b)");
+  LatentAttention latent;
+  const std::map<std::string, std::int64_t*> parts = {{"q_lora", &latent.q_rank},
+                                                      {"kv_lora", &latent.kv_rank},
+                                                      {"nope", &latent.nope_dim},
+                                                      {"rope", &latent.rope_dim},
+                                                      {"v", &latent.value_dim}};
+  const std::sregex_iterator end;
+  for (std::sregex_iterator part(text.begin(), text.end(), stated); part != end; ++part) {
+    *parts.at((*part)[1]) = std::stoll((*part)[2]);
+  }
+  for (const auto& [name, width] : parts) {
+    if (*width <= 0 && name != "q_lora") {
+      throw InputError("mla \"" + row.text("mla") + "\" does not state " + name);
     }
-    return value;
-  };
-  return LatentAttention{.q_rank = part("q_lora"),
-                         .kv_rank = part("kv_lora"),
-                         .nope_dim = part("nope"),
-                         .rope_dim = part("rope"),
-                         .value_dim = part("v")};
+  }
+  return latent;
 }
 
 /// What dimensions do not tell: a GPT's, or where the MLP is gated a Llama's.
@@ -177,8 +189,10 @@ void set_named_parts(const RunRow& row, Transformer& model) {
 /// What the columns have no place for, by the row's name and `arch`.
 void refuse_other_kinds(const RunRow& row) {
   static const std::regex two_sided("(?:^|[^a-z0-9])(?:m?t5|ul2|bart)(?:[^a-z0-9]|$)");
-  const std::string arch = row.plain("arch");
-  if (!arch.empty() && arch != "dense" && arch != "moe" && !is_encoder(row)) {
+  static const std::regex decoder(
+      "(?:dense|moe|sparse|mixtureofexperts|decoder(?:only)?|transformer|gpt|llama|llm|causallm)*"
+      "(?:\\((?!.*encoder).*\\))?");
+  if (!std::regex_match(row.plain("arch"), decoder) && !is_encoder(row)) {
     throw InputError("dimensions do not tell a model of the kind \"" + row.text("arch") + "\"");
   }
   if (std::regex_search(lower(row.text("model_name")), two_sided)) {
@@ -201,13 +215,12 @@ void set_routing(const RunRow& row, const RunHabits& habits, Transformer& model)
     model.experts->routing.shape = RoutingShape::zipf;
     model.experts->routing.exponent = *habits.routing_exponent;
   }
-  const std::string name = lower(row.text("model_name"));
+  const std::string name = row.plain("model_name");
   if (const auto capacity = noted_capacity(row)) {
     model.experts->routing.capacity_factor = *capacity;
     model.experts->routing.padded = true;
   }
-  if (name.find("deepseekv3") != std::string::npos ||
-      name.find("deepseek-v3") != std::string::npos) {
+  if (name.find("deepseekv3") != std::string::npos) {
     model.experts->routing.groups = 8;
     model.experts->routing.groups_chosen = 4;
   }
@@ -217,14 +230,14 @@ void set_routing(const RunRow& row, const RunHabits& habits, Transformer& model)
 std::int64_t expert_width(const RunRow& row, const RunHabits& habits, std::int64_t ffn) {
   constexpr std::int64_t few = 16;
   const auto width = row.has("expert_ffn") ? row.whole("expert_ffn") : habits.widths.expert_ffn;
-  if (!width && row.whole("n_experts", 0) > few) {
+  if (!width && row.experts() > few) {
     throw InputError("expert_ffn not stated");
   }
   return width.value_or(ffn);
 }
 
 void add_experts(const RunRow& row, const RunHabits& habits, Transformer& model) {
-  model.experts = Experts{.count = row.whole("n_experts", 0),
+  model.experts = Experts{.count = row.experts(),
                           .per_token = row.whole("top_k", 1),
                           .ffn = expert_width(row, habits, model.ffn),
                           .shared_ffn = row.whole("shared_expert_ffn", 0)};
@@ -267,7 +280,7 @@ bool is_encoder(const RunRow& row) {
 }
 
 LayerContents contents_of(const RunRow& row, const RunHabits& habits) {
-  const bool experts = row.whole("n_experts", 0) > 0;
+  const bool experts = row.experts() > 0;
   LayerContents contents{.dense = !experts || row.whole("dense_layers", 0) > 0, .experts = experts};
   if (const Transformer* transformer = habits.named_transformer()) {
     contents = {.attention = false};
@@ -310,13 +323,13 @@ Model run_model(const RunRow& row, const RunHabits& habits, const OpenModel& ope
   model.max_sequence = open.sequence;
   model.position_rows = model.positions == Positions::learned ? model.max_sequence : 0;
   model.attention = open.flash ? AttentionKernel::flash : AttentionKernel::materialised;
-  model.latent = latent_of(row.text("mla"));
+  model.latent = latent_of(row, habits);
   set_named_parts(row, model);
   model.causal = model.causal && !is_encoder(row);
   model.dropout = habits.dropout.value_or(model.dropout);
   model.parallel = habits.parallel.value_or(model.parallel);
   model.predicted_tokens = habits.predicted_tokens.value_or(noted_predictions(row));
-  if (row.has("n_experts")) {
+  if (row.experts() > 0) {
     add_experts(row, habits, model);
   }
   return model;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 
 #include "titer/input/words.hpp"
 #include "titer/measured/run_scenario.hpp"
@@ -20,38 +21,20 @@ std::int64_t degree(const RunRow& row, std::string_view column) {
   return *value;
 }
 
-/// Pipeline, tensor and data degree. One of them that is not stated follows from the devices.
+/// Pipeline, tensor, data and context degree, which make the devices.
 void read_degrees(const RunRow& row, Plan& plan) {
-  struct Degree {
-    std::string_view column;
-    std::int64_t* value;
-  };
-  const std::array<Degree, 3> degrees = {
-      {{"p", &plan.pipeline}, {"t", &plan.tensor}, {"d", &plan.data}}};
+  plan.pipeline = degree(row, "p");
+  plan.tensor = degree(row, "t");
+  plan.data = degree(row, "d");
   plan.context = row.whole("cp", 1);
-  std::int64_t others = plan.context;
-  const std::int64_t devices = row.whole("n_chips", 0);
-  const Degree* open = nullptr;
-  int stated = 0;
-  for (const Degree& one : degrees) {
-    if (row.has(one.column)) {
-      *one.value = degree(row, one.column);
-      others = counted_product(others, *one.value);
-      ++stated;
-    } else {
-      open = open == nullptr ? &one : open;
-    }
+  std::int64_t all = plan.context;
+  for (const std::int64_t one : {plan.pipeline, plan.tensor, plan.data}) {
+    all = counted_product(all, one);
   }
-  if (open == nullptr) {
-    if (devices > 0 && devices != others) {
-      throw InputError(fmt::format("p, t, d and cp make {} of {} devices", others, devices));
-    }
-    return;
+  if (row.has("n_chips") && row.whole("n_chips") != all) {
+    throw InputError(
+        fmt::format("p, t, d and cp make {} of {} devices", all, row.whole("n_chips", 0)));
   }
-  if (stated < 2 || devices < others || devices % others != 0) {
-    throw InputError(fmt::format("{} not stated", open->column));
-  }
-  *open->value = devices / others;
 }
 
 /// As stated, or what the batch leaves of every replica's share for each micro-batch.
@@ -170,7 +153,7 @@ LayerPartSet absent_parts(const RunRow& row, const RunHabits& habits) {
 
 /// "transformer_engine:['attn', 'moe_router']": who captures, and which parts of layers; "1": all
 /// of them, likewise who captures alone.  [Megatron-Core, --cuda-graph-impl, --cuda-graph-scope]
-LayerPartSet graph_of(const std::string& text, LayerPartSet absent) {
+LayerPartSet graph_of(const std::string& stated, LayerPartSet absent) {
   struct ScopeWord {
     std::string_view text;
     LayerPartSet parts;
@@ -187,8 +170,12 @@ LayerPartSet graph_of(const std::string& text, LayerPartSet absent) {
                                                {"full iteration", kWholeIteration},
                                                {"1", of_layers}}};
   constexpr std::array<std::string_view, 5> nothing = {"0", "no", "off", "false", "disabled"};
-  constexpr std::array<std::string_view, 7> whole_layers = {
-      "yes", "true", "on", "layer", "per-layer", "transformer_engine", "local"};
+  constexpr std::array<std::string_view, 8> whole_layers = {
+      "yes", "true", "on", "enabled", "layer", "per_layer", "transformer_engine", "local"};
+  static const std::regex itself("cuda[ -]?graphs?[ :=]*");  // "CUDA graphs: on"
+  std::string text = std::regex_replace(stated, itself, "");
+  text = text.empty() && !stated.empty() ? "on" : text;
+  std::ranges::replace(text, '-', '_');
   if (text.empty() || text.starts_with("none") || text.starts_with("default") ||
       std::ranges::find(nothing, text) != nothing.end()) {
     return 0;
@@ -205,18 +192,9 @@ LayerPartSet graph_of(const std::string& text, LayerPartSet absent) {
   return captures_all(graph) ? graph : static_cast<LayerPartSet>(graph & ~absent);
 }
 
-/// "bfloat16" as "bf16", "float8" as "fp8", "FP8-MX" as "mxfp8"; of "nvfp4 (last layers mxfp8)"
-/// what is first.
+/// Of "nvfp4 (last layers mxfp8)" what is first.
 std::string precision_text(const RunRow& row) {
   std::string text = row.plain("precision");
-  const auto call = [&](std::string_view word, std::string_view name) {
-    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word)) {
-      text.replace(at, word.size(), name);
-    }
-  };
-  call("bfloat", "bf");
-  call("float", "fp");
-  call("fp8mx", "mxfp8");
   if (const std::size_t rest = text.find("fp8"); text.find("fp4") < rest) {
     text.resize(std::min(rest, text.size()));
   }
@@ -305,7 +283,7 @@ Plan run_plan(const RunRow& row, const RunHabits& habits, const OpenPlan& open) 
   }
   const bool splits = row.whole("seq_parallel", habits.splits_residual ? 1 : 0) == 1;
   plan.sequence_parallel = plan.tensor > 1 && habits.sequence_parallel.value_or(splits);
-  read_sharding(row, open.sharding ? open.sharding : habits.sharding, plan);
+  read_sharding(row, habits, open.sharding, plan);
   read_recompute(row, habits, plan);
   read_offload(row, habits, plan);
   read_prefetch(habits, plan);

@@ -49,13 +49,19 @@ std::optional<double> share_in(const RunRow& row, const std::string& text) {
   return std::nullopt;
 }
 
-/// As a switch: "no AC", "activation checkpointing off", "gradient_checkpointing=True".
+/// As a switch: "no AC", "activation checkpointing off", "gradient_checkpointing=True", "all
+/// layers".
 std::optional<bool> switch_in(std::string text) {
   std::ranges::replace(text, '_', ' ');
   static const std::regex off(
-      R"((?:0|no|off|false|disabled|without)\b(?!\.).*|.*[ :=](?:off|false|disabled))");
+      R"((?:0|no|off|false|disabled|without|w/o|unused|not (?:used|enabled)|n$|save all)\b(?!\.).*|)"
+      R"(.*[ :=](?:off|false|disabled))");
   static const std::regex on(
-      R"((?:1|yes|on|true|enabled)\b(?!\.).*|(?:activation|gradient) checkpointing.*|ac( on)?|1/1.*)");
+      R"((?:1|yes|y|on|true|enabled)\b(?!\.).*|(?:activation|gradient) checkpointing.*|)"
+      R"((?:(?:activation|gradient|act|grad) )?(?:checkpoint(?:ing|ed)|ckpt|recompute|)"
+      R"(recomputation|remat|rematerialization)(?: on)?|use checkpoint|)"
+      R"((?:checkpoint )?(?:all|every|each|whole)(?: (?:transformer )?(?:layer|block)s?)?|)"
+      R"(ac( on)?|1/1.*)");
   if (std::regex_match(text, off)) {
     return false;
   }

@@ -6,61 +6,20 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <regex>
 
+#include "measured/cells/cell_number.hpp"
 #include "titer/input/words.hpp"
-#include "titer/units/number_text.hpp"
 
 namespace titer {
 namespace {
 
-// No figure of a training run is larger.
-constexpr double kMost = 1e15;
-
-constexpr std::array<std::string_view, 36> kNumbers = {"layers",
-                                                       "hidden",
-                                                       "heads",
-                                                       "kv_heads",
-                                                       "head_dim",
-                                                       "ffn",
-                                                       "ffn_gated",
-                                                       "vocab",
-                                                       "seq",
-                                                       "n_experts",
-                                                       "top_k",
-                                                       "expert_ffn",
-                                                       "n_chips",
-                                                       "chips_per_node",
-                                                       "p",
-                                                       "t",
-                                                       "d",
-                                                       "ep",
-                                                       "cp",
-                                                       "vpp",
-                                                       "micro_batch",
-                                                       "global_batch",
-                                                       "iter_time_s",
-                                                       "iter_time_derived_s",
-                                                       "tokens_per_s_per_gpu",
-                                                       "mem_gb",
-                                                       "grad_accum",
-                                                       "fsdp_shard",
-                                                       "seq_parallel",
-                                                       "etp",
-                                                       "shared_expert_ffn",
-                                                       "dense_layers",
-                                                       "flash_attn",
-                                                       "tp_overlap",
-                                                       "dp_overlap",
-                                                       "params_b"};
 // Without these no row can be read.
-constexpr std::array<std::string_view, 13> kNeeded = {"case_id",
+constexpr std::array<std::string_view, 12> kNeeded = {"case_id",
                                                       "layers",
                                                       "hidden",
                                                       "heads",
                                                       "ffn",
                                                       "seq",
-                                                      "hw_key",
                                                       "n_chips",
                                                       "p",
                                                       "t",
@@ -91,33 +50,43 @@ constexpr std::array<std::string_view, 20> kColumnsOfPlan = {
     "sched",      "micro_batch", "grad_accum", "dp_kind",      "fsdp_shard", "recompute", "offload",
     "flash_attn", "cuda_graph",  "tp_overlap", "seq_parallel", "dp_overlap", "software"};
 
-// What tables have in the cells of what a source does not say.
-constexpr std::array<std::string_view, 9> kNothing = {
-    "-", "?", "n/a", "na", "not stated", "not given", "not reported", "not specified", "unknown"};
+/// "bfloat16" as "bf16", "float8" as "fp8", "FP8-MX" as "mxfp8", "FP8-CS" as "fp8currentscaling",
+/// which recipes call tensorwise, too.
+std::string plain_precision(std::string text) {
+  const auto call = [&](std::string_view word, std::string_view name) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word)) {
+      text.replace(at, word.size(), name);
+    }
+  };
+  call("bfloat", "bf");
+  call("float", "fp");
+  call("fp8mx", "mxfp8");
+  call("fp8(mx)", "mxfp8");
+  call("fp8cs", "fp8currentscaling");
+  call("tensorwise", "currentscaling");
+  if (text.ends_with("current")) {
+    text += "scaling";
+  }
+  return text;
+}
 
-/// "8192", "~8192", "131,072", "8k" as 8 x 1024, "1M" likewise, and of switches "yes" and "no".
-std::optional<double> number_in(std::string text) {
-  if (text == "yes" || text == "true" || text == "on") {
-    return 1.0;
+/// Sequences of a batch in tokens: k and M of memory's kind where they divide it, and otherwise
+/// those of a thousand, of all that a table rounds to the same the whole number of micro-batches of
+/// every replica that is divided by the most twos.
+double sequences_of(const TokenCount& tokens, double sequence, double of_replicas) {
+  constexpr double rounded = 0.005;
+  const double counted = tokens.counted / sequence;
+  if (tokens.counted == tokens.decimal || std::fmod(counted, of_replicas) == 0) {
+    return counted;
   }
-  if (text == "no" || text == "false" || text == "off") {
-    return 0.0;
+  const double near = tokens.decimal / sequence / of_replicas;
+  for (double step = std::exp2(std::floor(std::log2(near + 1))); step >= 1; step /= 2) {
+    const double least = std::ceil((1 - rounded) * near / step) * step;
+    if (least > 0 && least <= (1 + rounded) * near) {
+      return least * of_replicas;
+    }
   }
-  if (text.starts_with('~')) {
-    text.erase(0, 1);
-  }
-  static const std::regex in_thousands(R"(\d{1,3}(,\d{3})+)");
-  if (std::regex_match(text, in_thousands)) {
-    std::erase(text, ',');
-  }
-  double unit = 1.0;
-  if (text.ends_with('k') || text.ends_with('m')) {
-    unit = text.back() == 'k' ? 1024.0 : 1024.0 * 1024.0;
-    text.pop_back();
-  }
-  const auto value = number_of_text<double>(text);
-  return value && *value >= 0 && unit * *value <= kMost ? std::optional(unit * *value)
-                                                        : std::nullopt;
+  return counted;
 }
 
 }  // namespace
@@ -142,18 +111,45 @@ std::string plain_words(std::string_view text) {
 }
 
 std::string RunRow::text(std::string_view column) const {
-  if (!table_->has(column)) {
-    return {};
-  }
-  std::string text(table_->text(row_, column));
-  if (std::ranges::find(kNothing, lower(text)) != kNothing.end()) {
-    text.clear();
+  std::string text(table_->has(column) ? stated_cell(column, table_->text(row_, column))
+                                       : std::string_view());
+  if (!text.empty()) {
+    return text;
   }
   // Chips that the list of keys has not stand by their names alone.
-  return text.empty() && column == "hw_key" ? this->text("chip") : text;
+  return column == "hw_key" ? this->text("chip") : derived(column);
 }
 
-std::string RunRow::plain(std::string_view column) const { return plain_words(text(column)); }
+std::string RunRow::derived(std::string_view column) const {
+  constexpr std::array<std::string_view, 3> degrees = {"p", "t", "d"};
+  const bool is_degree = std::ranges::find(degrees, column) != degrees.end();
+  if (!is_degree && column != "n_chips") {
+    return {};
+  }
+  const auto stated = [&](std::string_view other) {
+    return table_->has(other) ? cell_number(other, stated_cell(other, table_->text(row_, other)))
+                              : std::nullopt;
+  };
+  double others = stated("cp").value_or(1);
+  for (const std::string_view degree : degrees) {
+    if (degree != column) {
+      others *= stated(degree).value_or(0);
+    }
+  }
+  const double all = is_degree ? stated("n_chips").value_or(0) : others;
+  if (others <= 0 || all < others || std::fmod(all, others) != 0) {
+    return {};
+  }
+  return fmt::format("{:.0f}", is_degree ? all / others : all);
+}
+
+std::string RunRow::plain(std::string_view column) const {
+  const std::string words = plain_words(text(column));
+  if (column == "model_name" && words.starts_with("dsv3")) {
+    return "deepseek" + words.substr(2);
+  }
+  return column == "precision" ? plain_precision(words) : words;
+}
 
 bool RunRow::says(std::string_view column, std::string_view word) const {
   return lower(text(column)).find(lower(word)) != std::string::npos;
@@ -164,19 +160,26 @@ bool RunRow::says_word(std::string_view column, std::string_view word) const {
 }
 
 std::optional<double> RunRow::number(std::string_view column) const {
-  const std::string text = lower(this->text(column));
-  constexpr std::string_view unit = " tokens";
-  if (column != "global_batch" || !text.ends_with(unit)) {
-    return number_in(text);
+  const std::string text = this->text(column);
+  if (column != "global_batch" && column != "micro_batch") {
+    return text.empty() ? std::nullopt : cell_number(column, text);
   }
-  const auto tokens = number_in(text.substr(0, text.size() - unit.size()));
+  const auto tokens = cell_tokens(text);
+  if (!tokens) {
+    return text.empty() ? std::nullopt : cell_number(column, text);
+  }
   const auto sequence = number("seq");
-  return tokens && sequence && *sequence > 0 ? std::optional(*tokens / *sequence) : std::nullopt;
+  if (!sequence || *sequence <= 0) {
+    return std::nullopt;
+  }
+  const double replicas =
+      column == "micro_batch" ? 1.0 : number("d").value_or(1) * number("micro_batch").value_or(1);
+  return sequences_of(*tokens, *sequence, std::max(replicas, 1.0));
 }
 
 std::string RunRow::unreadable() const {
-  for (const std::string_view column : kNumbers) {
-    if (has(column) && !number(column)) {
+  for (const std::string& column : table_->columns()) {
+    if (needs_number(column) && has(column) && !number(column)) {
       return fmt::format("{} \"{}\" is no number", column, text(column));
     }
   }
@@ -191,25 +194,36 @@ std::optional<std::int64_t> RunRow::whole(std::string_view column) const {
   return static_cast<std::int64_t>(*value);
 }
 
+std::int64_t RunRow::experts() const {
+  const std::int64_t stated = whole("n_experts", 0);
+  return stated > 1 ? stated : 0;
+}
+
 std::int64_t RunRow::chips() const {
   const auto stated = whole("n_chips");
   return stated ? *stated : whole("p", 1) * whole("t", 1) * whole("d", 1) * whole("cp", 1);
 }
 
 std::optional<Seconds> RunRow::iteration_time() const {
-  for (const std::string_view column : {"iter_time_s", "iter_time_derived_s"}) {
+  constexpr std::array<std::pair<std::string_view, double>, 3> times = {
+      {{"iter_time_s", 1.0}, {"iter_time_derived_s", 1.0}, {"iter_time_ms", 1e-3}}};
+  for (const auto& [column, unit] : times) {
     if (const auto time = number(column); time && *time > 0) {
-      return Seconds::from_si(*time);
+      return Seconds::from_si(unit * *time);
     }
   }
-  const auto rate = number("tokens_per_s_per_gpu");
-  const auto batch = number("global_batch");
-  const auto sequence = number("seq");
-  const auto devices = static_cast<double>(chips());
-  if (!rate || !batch || !sequence || *rate <= 0 || devices <= 0) {
-    return std::nullopt;
+  const double batch = number("global_batch").value_or(0);
+  const double tokens = batch * number("seq").value_or(0);
+  const std::array<std::pair<std::string_view, double>, 3> works = {
+      {{"tokens_per_s_per_gpu", tokens / static_cast<double>(chips())},
+       {"tokens_per_s", tokens},
+       {"samples_per_s", batch}}};
+  for (const auto& [column, work] : works) {
+    if (const auto rate = number(column); rate && *rate > 0 && work > 0) {
+      return Seconds::from_si(work / *rate);
+    }
   }
-  return Seconds::from_si(*batch * *sequence / (*rate * devices));
+  return std::nullopt;
 }
 
 std::optional<Bytes> RunRow::memory() const {
@@ -217,7 +231,8 @@ std::optional<Bytes> RunRow::memory() const {
   if (!value || *value <= 0) {
     return std::nullopt;
   }
-  const bool binary = says("mem_kind", "GiB") || says("mem_kind", "nvidia-smi");
+  const bool binary =
+      says("mem_kind", "GiB") || says("mem_kind", "nvidia-smi") || says("mem_gb", "GiB");
   return *value * (binary ? 1_GiB : 1_GB);
 }
 
@@ -254,6 +269,9 @@ void check_run_table(const CsvTable& table) {
     if (!table.has(column)) {
       problems.add(std::string(table.where(0, column)) + ": no such column in a table of runs");
     }
+  }
+  if (!table.has("hw_key") && !table.has("chip")) {
+    problems.add(std::string(table.where(0, "hw_key")) + ": no such column in a table of runs");
   }
   problems.raise();
 }

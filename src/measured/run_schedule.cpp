@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 
 #include "titer/measured/run_scenario.hpp"
 
@@ -14,15 +15,20 @@ struct ScheduleWord {
   std::string_view name;
   bool interleaves = false;  // ranks have several chunks
 };
-constexpr std::array<ScheduleWord, 43> kScheduleWords = {{{"", "1f1b"},
+constexpr std::array<ScheduleWord, 48> kScheduleWords = {{{"", "1f1b"},
                                                           {"1f1b", "1f1b"},
                                                           {"nopipeline", "1f1b"},
                                                           {"pipedreamflush", "1f1b"},
+                                                          {"oneforwardonebackward", "1f1b"},
                                                           {"dapple", "1f1b"},
                                                           {"interleaved", "1f1b", true},
                                                           {"interleaved1f1b", "1f1b", true},
                                                           {"1f1binterleaved", "1f1b", true},
                                                           {"1f1b+interleaving", "1f1b", true},
+                                                          {"1f1binterleaving", "1f1b", true},
+                                                          {"interleave", "1f1b", true},
+                                                          {"interleaving", "1f1b", true},
+                                                          {"1f1bvpp", "1f1b", true},
                                                           {"1f1bi", "1f1b", true},
                                                           {"vpp", "1f1b", true},
                                                           {"virtualpipeline", "1f1b", true},
@@ -58,6 +64,14 @@ constexpr std::array<ScheduleWord, 43> kScheduleWords = {{{"", "1f1b"},
                                                           {"scheduleinterleaved1f1b", "1f1b", true},
                                                           {"schedulezbvzerobubble", "zb-v"}}};
 
+/// Without what makes no other schedule of it: "synchronous 1F1B schedule", "1F1B, no
+/// interleaving", "non-interleaved".
+std::string without_asides(const std::string& text) {
+  static const std::regex asides(
+      R"(schedule|pipeline|standard|plain|default|sync(?:hronous)?|flush|^pp|\+|with(?!out)|,?(?:non?|without)interleav(?:ed|ing))");
+  return std::regex_replace(text, asides, "");
+}
+
 /// As the row calls it. Throws InputError where that is not known.
 ScheduleWord word_of(const RunRow& row) {
   std::string text = row.plain("sched");
@@ -65,7 +79,10 @@ ScheduleWord word_of(const RunRow& row) {
       std::min(text.find('('), text.size());  // whose it is, how many chunks
   const bool says_chunks = text.find("interleav", bracket) != std::string::npos;
   text.resize(bracket);
-  const auto known = std::ranges::find(kScheduleWords, text, &ScheduleWord::text);
+  const ScheduleWord* known = std::ranges::find(kScheduleWords, text, &ScheduleWord::text);
+  if (known == kScheduleWords.end()) {
+    known = std::ranges::find(kScheduleWords, without_asides(text), &ScheduleWord::text);
+  }
   if (known == kScheduleWords.end()) {
     throw InputError("schedule \"" + row.text("sched") + "\" is not modelled");
   }

@@ -209,8 +209,7 @@ TEST(RunPlan, ReadsARowTwiceWhereItDoesNotSayHowManyChunksItInterleaves) {
   // Two less than 24 of them: the ends have one less each.
   EXPECT_EQ(readings({{"sched", "interleaved"}, {"layers", "22"}}).readings.size(), 2U);
   for (const Cells& cells : {Cells{{"sched", "interleaved"}, {"layers", "23"}},
-                             Cells{{"sched", "interleaved"}, {"layers", "2"}},
-                             Cells{{"sched", "interleaved"}, {"p", ""}}}) {
+                             Cells{{"sched", "interleaved"}, {"layers", "2"}}}) {
     EXPECT_EQ(readings(cells).skip_reason, "vpp not stated");
   }
 }

@@ -28,6 +28,9 @@ enum class DatasetKind {
 /// Throws InputError, naming the source and what was expected, for columns that are none of these.
 [[nodiscard]] DatasetKind dataset_kind(const CsvTable& table, const std::string& source);
 
+/// With columns of runs as they are called here. Throws InputError for a file that cannot be read.
+[[nodiscard]] CsvTable load_dataset(const std::filesystem::path& path);
+
 /// Every row of the table beside what is predicted of it; none of an index. `products`: of tables
 /// of kernels, tables of such that were measured before. Throws InputError for a file that cannot
 /// be read or is no such table, and with the place of each cell that is wrong.

@@ -19,6 +19,7 @@ struct UsualWidths {
   std::optional<std::int64_t> head_dim{};
   std::optional<std::int64_t> expert_ffn{};
   std::optional<bool> gated{};
+  std::optional<LatentAttention> latent{};  // of a row that names such a model, or says "yes"
 };
 
 /// Models that rows and families name, each loaded once.

@@ -85,6 +85,10 @@ struct RunFamily {
   std::vector<RunFamily> where{};
 };
 
+/// Words of a chip's name in the order of the alphabet, without makers, servers and what its memory
+/// is of: "NVIDIA A100 80GB PCIe", "A100-PCIE-80G", "8x H100 SXM5 (80 GB)".
+[[nodiscard]] std::vector<std::string> chip_words(const std::string& name);
+
 /// What the other says takes the place of what these say.
 void put_over(const RunHabits& other, RunHabits& habits);
 
@@ -102,12 +106,18 @@ class RunFamilies {
   [[nodiscard]] RunHabits habits_of(const RunRow& row) const;
 
  private:
+  /// What tables call a chip.
+  struct ChipName {
+    std::string plain;               // as plain_words() has it
+    std::vector<std::string> words;  // as chip_words() has them
+    std::string chip;
+  };
   struct File {
     std::vector<std::pair<std::string, RunFamily>> families;
     std::vector<std::pair<std::string, RunFamily>> software;  // the more telling words first
     std::vector<std::pair<std::string, RunFamily>> models;    // by words of their plain names
     std::vector<std::pair<std::string, RunFamily>> machines;  // of several, the later say more
-    std::vector<std::pair<std::string, std::string>> chips;   // by what tables call them
+    std::vector<ChipName> chips;
   };
   /// Of all models whose word the row's name has.
   void overlay_models(const RunRow& row, RunHabits& habits) const;
@@ -117,6 +127,8 @@ class RunFamilies {
   [[nodiscard]] std::string chip_of(const RunRow& row) const;
   void overlay(const RunFamily& family, const RunRow& row, RunHabits& habits) const;
   [[nodiscard]] static File read(const Document& document);
+  [[nodiscard]] static ChipName chip_name(const std::string& called, const std::string& chip);
+  [[nodiscard]] static std::vector<ChipName> read_chips(Reader& in);
   /// Of the first file, which is of this document.
   void check_likes(const Document& document) const;
   void check_like(Reader& in, const RunFamily& family) const;
@@ -129,8 +141,8 @@ class RunFamilies {
   [[nodiscard]] const RunFamily* software_of(const RunRow& row) const;
 
   std::filesystem::path folder_;
-  std::vector<File> files_;  // the folder's before the shipped ones
-  std::vector<std::string> shipped_chips_;
+  std::vector<File> files_;      // the folder's before the shipped ones
+  std::vector<ChipName> chips_;  // of the files in this order, and the shipped ones by their own
 };
 
 }  // namespace titer

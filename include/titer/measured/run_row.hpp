@@ -32,6 +32,7 @@ class RunRow {
   RunRow(const CsvTable& table, std::size_t row) : table_(&table), row_(row) {}
 
   /// "" for a blank cell or one that says "not stated", and for a column that the table has not.
+  /// One of the devices and the degrees that make them follows from the others.
   [[nodiscard]] std::string text(std::string_view column) const;
   [[nodiscard]] bool has(std::string_view column) const { return !text(column).empty(); }
   /// The cell as plain_words() has it.
@@ -45,6 +46,8 @@ class RunRow {
   [[nodiscard]] std::int64_t whole(std::string_view column, std::int64_t otherwise) const {
     return whole(column).value_or(otherwise);
   }
+  /// Of a layer; 0 where it has none, which one alone is, too.
+  [[nodiscard]] std::int64_t experts() const;
   /// As stated, or as the degrees come to.
   [[nodiscard]] std::int64_t chips() const;
   /// The first cell that is no number where one belongs, as a reason; "" where there is none.
@@ -62,6 +65,7 @@ class RunRow {
   [[nodiscard]] std::string plan() const;
 
  private:
+  [[nodiscard]] std::string derived(std::string_view column) const;
   [[nodiscard]] std::string joined(std::span<const std::string_view> columns) const;
 
   const CsvTable* table_;

@@ -53,7 +53,10 @@ struct LayerContents {
 /// be told.
 [[nodiscard]] Plan run_plan(const RunRow& row, const RunHabits& habits, const OpenPlan& open = {});
 /// The plan's parts of these; likewise. The schedule after the degrees, the layers after it.
-void read_sharding(const RunRow& row, std::optional<Sharding> usual, Plan& plan);
+void read_sharding(const RunRow& row,
+                   const RunHabits& habits,
+                   std::optional<Sharding> open,
+                   Plan& plan);
 void read_schedule(const RunRow& row, std::int64_t chunks, Plan& plan);
 void read_recompute(const RunRow& row, const RunHabits& habits, Plan& plan);
 void read_offload(const RunRow& row, const RunHabits& habits, Plan& plan);

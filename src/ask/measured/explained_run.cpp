@@ -19,7 +19,7 @@ namespace titer {
 namespace {
 
 bool is_of_runs(const std::string& dataset) {
-  const DatasetKind kind = dataset_kind(CsvTable::load(dataset), dataset);
+  const DatasetKind kind = dataset_kind(load_dataset(dataset), dataset);
   return kind == DatasetKind::runs || kind == DatasetKind::named_runs;
 }
 

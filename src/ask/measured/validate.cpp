@@ -80,7 +80,7 @@ void check_measured(const ValidateRequest& request) {
                                  request.trace.empty() ? "--given" : "--trace"));
   }
   const auto is_of_kernels = [](const std::string& dataset) {
-    switch (dataset_kind(CsvTable::load(dataset), dataset)) {
+    switch (dataset_kind(load_dataset(dataset), dataset)) {
       case DatasetKind::gemm:
       case DatasetKind::attention:
       case DatasetKind::mla:
