@@ -69,14 +69,13 @@ constexpr double kMeanErrors = 1.5;
 // So many runs weigh as much as what is expected of results of a grade.
 constexpr double kWeightOfGrade = 5;
 
-/// A side's share, of which as a logarithm `expected` is known beforehand, with what is left of the
-/// runs' own.
+/// How far a side of the bar goes, of logarithms: `expected` beforehand, with what is left of the
+/// runs' own errors.
 double with_runs(double expected, const SupportCell& like, double left) {
   const auto runs = static_cast<double>(like.runs);
   const double own = kMeanErrors * like.mean_error * left;
-  const double size = std::sqrt((kWeightOfGrade * expected * expected + runs * own * own) /
-                                (kWeightOfGrade + runs));
-  return std::exp(std::copysign(size, expected));
+  return std::sqrt((kWeightOfGrade * expected * expected + runs * own * own) /
+                   (kWeightOfGrade + runs));
 }
 
 /// By how far off measured runs of the software were: of results of this grade, and as far as there
@@ -93,8 +92,8 @@ std::optional<ErrorShares> errors_of(const Scenario& scenario, Grade grade) {
     return errors;
   }
   if (const SupportCell* like = runs_like(scenario)) {
-    errors->low = with_runs(std::log(errors->low), *like, stack.run_errors);
-    errors->high = with_runs(std::log(errors->high), *like, stack.run_errors);
+    errors->low = std::exp(-with_runs(std::log(errors->low), *like, stack.run_errors));
+    errors->high = std::exp(with_runs(std::log(errors->high), *like, stack.run_errors));
   } else if (unseen) {
     errors->low = std::min(errors->low, unseen->low);
     errors->high = std::max(errors->high, unseen->high);

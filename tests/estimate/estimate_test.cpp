@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -461,12 +462,17 @@ TEST(Estimate, TakesItsErrorBarFromRunsLikeIt) {
   const auto [low, high] = with_runs(1'000'000, 0.2);
   EXPECT_NEAR(std::log(low), -1.5 * 0.2, 1e-4);
   EXPECT_NEAR(std::log(high), 1.5 * 0.2, 1e-4);
+  scenario.stack.run_errors = 0.5;  // by runs of one's own
+  EXPECT_NEAR(std::log(with_runs(1'000'000, 0.2).second), 0.5 * 1.5 * 0.2, 1e-4);
+  scenario.stack.run_errors = 1;
   const auto few = with_runs(1, 0.2);
   EXPECT_GT(few.second, by_grade.second);
   EXPECT_LT(few.second, high);
   const auto close = with_runs(100, 0.001);
   EXPECT_GT(close.first, by_grade.first);
   EXPECT_LT(close.second, by_grade.second);
+  scenario.stack.errors[0] = ErrorShares{};  // of fits that were off nowhere
+  EXPECT_NEAR(with_runs(1'000'000, 0.2).first, low, 1e-4);
 }
 
 TEST(Estimate, ExpectsNothingOfRunsLikeItWhereAFigureIsTheUsers) {
