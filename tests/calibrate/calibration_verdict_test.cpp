@@ -79,6 +79,30 @@ Fit network_fit(const NetworkFit& question) {
   return finish(std::move(base), std::move(data), texts);
 }
 
+const std::vector<std::string> kChipNames = {"launch_floor", "matrix.bf16.plateau"};
+
+/// A chip's products as they are where a launch takes 5 us and the plateau is 0.7.
+struct TrueProducts {
+  Document base = load_data(kChipData, "h100-sxm5-80gb");
+  std::vector<FittedFigure> figures;
+  CalibrationData data;
+  std::vector<std::size_t> rows;
+
+  TrueProducts(const TemporaryFolder& folder, const std::string& csv) {
+    for (const std::string& name : kChipNames) {
+      figures.push_back(fitted_figure(base, name));
+    }
+    const std::vector<fs::path> files = {folder.file("mine_gemm.csv", csv)};
+    data = kernel_data(files, figures);
+    Document truth = base;
+    put_figure(truth, figures[0], 5e-6);
+    put_figure(truth, figures[1], 0.7);
+    rows.resize(data.measured.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    data.predict(truth, rows, data.measured);
+  }
+};
+
 Fit chip_fit(const TemporaryFolder& folder, bool nonsense) {
   std::string csv = "dtype,m,n,k,time_us\n";
   for (const int m : {64, 512, 4096}) {
@@ -86,24 +110,11 @@ Fit chip_fit(const TemporaryFolder& folder, bool nonsense) {
       csv += fmt::format("bf16,{},4096,{},1\n", m, k);
     }
   }
-  Document base = load_data(kChipData, "h100-sxm5-80gb");
-  const std::vector<std::string> names = {"launch_floor", "matrix.bf16.plateau"};
-  std::vector<FittedFigure> figures;
-  for (const std::string& name : names) {
-    figures.push_back(fitted_figure(base, name));
-  }
-  const std::vector<fs::path> files = {folder.file("mine_gemm.csv", csv)};
-  CalibrationData data = kernel_data(files, figures);
-  Document truth = base;
-  put_figure(truth, figures[0], 5e-6);
-  put_figure(truth, figures[1], 0.7);
-  std::vector<std::size_t> rows(data.measured.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  data.predict(truth, rows, data.measured);
+  TrueProducts products(folder, csv);
   if (nonsense) {
-    scatter(data, 2);
+    scatter(products.data, 2);
   }
-  return finish(std::move(base), std::move(data), names);
+  return finish(std::move(products.base), std::move(products.data), kChipNames);
 }
 
 Fit stack_fit(bool nonsense) {
@@ -231,23 +242,13 @@ TEST(CalibrationVerdict, RejectsAFitThatIsFarOffItsOwnRows) {
     const std::string large = fmt::format("bf16,8192,8192,{},1\n", 2048 * i);
     csv += large + large;
   }
-  Document base = load_data(kChipData, "h100-sxm5-80gb");
-  const std::vector<FittedFigure> figures = {fitted_figure(base, "launch_floor"),
-                                             fitted_figure(base, "matrix.bf16.plateau")};
-  const std::vector<fs::path> files = {folder.file("mine_gemm.csv", csv)};
-  CalibrationData data = kernel_data(files, figures);
-  Document truth = base;
-  put_figure(truth, figures[0], 5e-6);
-  put_figure(truth, figures[1], 0.7);
-  std::vector<std::size_t> rows(data.measured.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  data.predict(truth, rows, data.measured);
-  for (const std::size_t row : rows) {
+  TrueProducts products(folder, csv);
+  for (const std::size_t row : products.rows) {
     const bool is_large = row >= 12;
-    data.groups[row] = is_large ? "large" : "small";
-    data.measured[row] *= !is_large ? 1.0 : row % 2 == 0 ? 2.0 : 0.5;
+    products.data.groups[row] = is_large ? "large" : "small";
+    products.data.measured[row] *= !is_large ? 1.0 : row % 2 == 0 ? 2.0 : 0.5;
   }
-  const Calibration fit = calibrate(base, figures, data);
+  const Calibration fit = calibrate(products.base, products.figures, products.data);
   ASSERT_TRUE(fit.left_out);
   EXPECT_EQ(fit.left_out->rows, 12u);
   EXPECT_LT(fit.left_out->p90, 0.01);
