@@ -9,6 +9,7 @@
 #include "robust_search.hpp"
 #include "scenario_options.hpp"
 #include "titer/ask/asked_source.hpp"
+#include "titer/input/defect.hpp"
 #include "titer/report/step/step_report.hpp"
 #include "titer/report/study/search_report.hpp"
 #include "titer/scenario/notes.hpp"
@@ -111,8 +112,7 @@ std::vector<std::string> defects_of(const SearchCounts& counts, const Refinement
   std::vector<std::string> lines;
   const auto tell = [&](std::size_t plans, std::string_view what, const std::string& defect) {
     if (plans > 0) {
-      lines.push_back(fmt::format(
-          "{} plans {} for a defect of the program, please report it: {}", plans, what, defect));
+      lines.push_back(fmt::format("{} plans {} for {}", plans, what, defect_words(defect)));
     }
   };
   tell(counts.defects, "are left out", counts.defect);

@@ -19,8 +19,6 @@ namespace {
 // Readings of a row that are further apart than this are not one prediction.
 constexpr double kMostSpread = 1.1;
 
-const std::string kDefect = "a defect of the program, please report it: ";
-
 /// Least and most of several readings.
 struct Spread {
   double least = 0;
@@ -99,7 +97,7 @@ class Comparer {
   [[nodiscard]] Comparison compare(const RunRow& row) {
     RunReadings readings;
     if (const auto defect = defect_met([&] { readings = reader_.read(row); })) {
-      readings.skip_reason = kDefect + *defect;
+      readings.skip_reason = defect_words(*defect);
     }
     return compare(row, readings);
   }
@@ -177,7 +175,7 @@ class Comparer {
   void predict_or_skip(const RunRow& row, const RunReadings& readings, Comparison& made) {
     try {
       if (const auto defect = defect_met([&] { predict(row, readings, made); })) {
-        made.skip_reason = kDefect + *defect;
+        made.skip_reason = defect_words(*defect);
         estimator_ = Estimator();  // which may have kept half of an answer
       }
     } catch (const InputError& error) {

@@ -85,7 +85,7 @@ Answer answer_to(const Asking& ask, const Asked& asked) {
   if (const auto defect = defect_met(work)) {
     const auto* const name = std::get_if<std::string>(&asked.what);
     throw std::runtime_error(
-        "a defect of the program, please report it: " + *defect + "; with " +
+        defect_words(*defect) + "; with " +
         (name != nullptr ? *name : to_json(std::get<Document>(asked.what).root, 0)) +
         set_options(asked.changes));
   }

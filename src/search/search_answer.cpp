@@ -15,7 +15,7 @@ namespace {
 
 void add_defect(const std::string& said, const Plan& plan, Refinement& refinement) {
   const std::string defect = said + "; with" + set_options(plan_assignments(plan));
-  refinement.reasons.push_back("a defect of the program, please report it: " + defect);
+  refinement.reasons.push_back(defect_words(defect));
   refinement.defect = refinement.defects == 0 ? defect : refinement.defect;
   ++refinement.defects;
 }

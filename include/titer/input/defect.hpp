@@ -11,6 +11,11 @@
 
 namespace titer {
 
+/// What an answer says of one.
+[[nodiscard]] inline std::string defect_words(const std::string& defect) {
+  return "a defect of the program, please report it: " + defect;
+}
+
 /// What a defect of the program says that `work` meets; nothing where it meets none. The user's
 /// mistakes go on to the caller, and so does what the machine lacks, memory and threads: all else
 /// would lack them, too.

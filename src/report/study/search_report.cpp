@@ -8,6 +8,7 @@
 #include "report/plot/study_plots.hpp"
 #include "report/step/scenario_words.hpp"
 #include "search_figures.hpp"
+#include "titer/input/defect.hpp"
 #include "titer/plan/plan_fields.hpp"
 #include "titer/units/listed.hpp"
 #include "titer/units/text.hpp"
@@ -294,7 +295,7 @@ View search_view(const Search& search,
   }
   say(counts_text(answer.counts));
   if (answer.counts.defects > 0) {
-    say("a defect of the program, please report it: " + answer.counts.defect);
+    say(defect_words(answer.counts.defect));
   }
   for (const std::string& line : degrees_left_out(of)) {
     say(line);
